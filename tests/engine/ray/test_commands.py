@@ -42,7 +42,7 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
     )
     lanes = [grant.model_copy(update={"resources": (LANE_RESOURCES[grant.lane],)}) for grant in grants(spec)]
     driven = drive(spec, lanes=lanes)
-    driven.until(lambda: 1 in driven.reported_batches())
+    driven.until_batch(1)
     driven.command("c1", "pause")
     driven.until(lambda: driven.states()[-1] == "paused")
     driven.command("c2", "sample_now", prompts=["a green circle"])
@@ -51,7 +51,7 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
     num_batches = max(driven.reported_batches())
     driven.command("c4", "pause")
     driven.command("c5", "resume")
-    driven.until(lambda: max(driven.reported_batches()) > num_batches)
+    driven.until_batch(num_batches + 1)
     driven.command("c6", "stop")
     assert driven.finish() == 0
 

@@ -1,10 +1,8 @@
 """Runs on real Ray whose lanes come, go and change their roles while they work."""
 
-import itertools
 import os
 import signal
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import torch
 from safetensors.torch import load
 
 from tests.engine.driving import Driven
+from tests.engine.ray.reported import check_tiling, published
 from tests.engine.ray.resizing import granted, outcome, reports, resize, roles, steps
 from worker.contracts.run_spec import RunSpec
 from worker.engine.local import LocalRun
@@ -25,21 +24,6 @@ MakeSpec = Callable[..., RunSpec]
 
 MAX_REORDERING = 1e-4
 """The relative difference that another order of fp32 sums may make (architecture.md: gradients agree to 1e-4)."""
-
-
-def published(driven: Driven) -> dict[int, str]:
-    """The checksum of each published version."""
-    return {event["policy_version"]: event["sha256"] for event in driven.ingest.of_type("publish")}
-
-
-def check_tiling(driven: Driven) -> None:
-    """The spans of each lane follow each other without gap or overlap, also through changes of role."""
-    spans_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for event in driven.ingest.of_type("spans"):
-        for span in event["spans"]:
-            spans_of[span["lane"]].append(span)
-    for spans in spans_of.values():
-        assert all(abs(after["start"] - before["end"]) < 1e-5 for before, after in itertools.pairwise(spans))
 
 
 def is_alive(pid: int) -> bool:

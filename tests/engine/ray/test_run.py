@@ -60,7 +60,7 @@ def reference(
         ingest, bootstrap_answer(reference_spec(make_spec, num_rollout=2), tiny_checkpoint, store), ray_address
     )
     try:
-        driven.until(lambda: 1 in driven.reported_batches())
+        driven.until_batch(1)
         ingest.is_unreachable = True
         time.sleep(2)
         ingest.is_unreachable = False
