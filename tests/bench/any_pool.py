@@ -132,18 +132,14 @@ def surprises() -> Iterator[str]:
 
 def _surprised_share(number: int, num_slow: int, max_staleness: int, equal_counts: bool) -> float:
     planned = request_for(pool(ALIKE, [number]))
-    modes = [
-        choice.split_result.candidate
-        for name, choice in make_plan(planned).by_mode.items()
-        if name == ("stale" if max_staleness else "tsp")
-    ]
-    (candidate,) = modes
+    candidate = make_plan(planned).by_mode["stale" if max_staleness else "tsp"].split_result.candidate
     lanes = list(planned.costs.lanes)
     for index in candidate.trainers[:num_slow]:
         lanes[index] = lane(20.0, 6.0)
     costs = replace(planned.costs, lanes=tuple(lanes), equal_counts=equal_counts)
     result = simulate_candidate(planned.work, costs, candidate, advantage_std="group", num_batches=6)
-    return bound_seconds(planned.work.with_fragment_size(1).algebra, costs) / result.batch_seconds
+    algebra = planned.work.with_fragment_size(1).algebra
+    return bound_seconds(algebra, costs, max_staleness=max_staleness) / result.batch_seconds
 
 
 if __name__ == "__main__":

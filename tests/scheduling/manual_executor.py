@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from tests.scheduling.protocol_checker import Settings
 from tests.scheduling.random_executor import answer
+from tests.scheduling.run_settings import Settings
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole, Placement
 from worker.scheduling.core.batching import num_micro_batches_per_group

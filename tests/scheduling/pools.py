@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from tests.scheduling.protocol_checker import Settings
+from tests.scheduling.run_settings import Settings
 from worker.contracts.names import LaneRole
 from worker.contracts.spans import Span
 from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable

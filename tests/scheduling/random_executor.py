@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.scheduling.protocol_checker import GANG, PUBLISHER, ProtocolChecker, Settings, reward_of
+from tests.scheduling.protocol_checker import GANG, PUBLISHER, ProtocolChecker
+from tests.scheduling.run_settings import Settings, reward_of
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.messages import (
     Accumulate,

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tests.scheduling.protocol_checker import Settings
+from tests.scheduling.run_settings import Settings
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import SamplingSpec

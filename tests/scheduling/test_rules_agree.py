@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.scheduling.pools import GANG_KINDS, LANE_KINDS
-from tests.scheduling.protocol_checker import Settings
+from tests.scheduling.run_settings import Settings
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable

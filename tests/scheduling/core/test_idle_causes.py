@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from tests.scheduling.manual_executor import ManualExecutor, colocated
-from tests.scheduling.protocol_checker import GANG, Settings
+from tests.scheduling.protocol_checker import GANG
 from tests.scheduling.random_executor import RandomExecutor
+from tests.scheduling.run_settings import Settings
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.spans import IdleCause

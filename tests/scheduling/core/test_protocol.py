@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tests.scheduling.manual_executor import ManualExecutor
-from tests.scheduling.protocol_checker import Settings
+from tests.scheduling.run_settings import Settings
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole, Placement
 from worker.scheduling.core.fragment_queue import split_into_fragments

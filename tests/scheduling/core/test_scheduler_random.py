@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scheduling.protocol_checker import Settings, kept_draw, skipped_groups
 from tests.scheduling.random_executor import RandomExecutor, answer
+from tests.scheduling.run_settings import Settings, kept_draw, skipped_groups
 from tests.scheduling.strategies import algebra_of, settings_of_runs
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.scheduling.core.batching import num_micro_batches_per_group

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scheduling.planning.synthetic_pools import FOUR_KINDS, OPPOSITE_TALENTS, lane, pool, request_for
+from tests.scheduling.planning.synthetic_pools import ALIKE, FOUR_KINDS, OPPOSITE_TALENTS, lane, pool, request_for
 from tests.scheduling.random_costs import pools
 from tests.scheduling.strategies import algebras
 from worker.contracts.algebra import BatchAlgebra
@@ -195,3 +195,14 @@ def test_a_choice_is_simulated_where_the_plan_says_so() -> None:
     best = make_plan(request).best.split_result
     result = simulate_candidate(request.work, request.costs, best.candidate, advantage_std="group")
     assert result.batch_seconds == pytest.approx(best.batch_seconds)
+
+
+def test_of_equally_fast_fragments_the_smallest_are_chosen() -> None:
+    request = request_for(pool(ALIKE, [8]))
+    colocated = make_plan(request).by_mode["colocated"].split_result
+    assert colocated.candidate.fragment_size == 1
+    largest = replace(colocated.candidate, fragment_size=8)
+    result = simulate_candidate(request.work, request.costs, largest, advantage_std="group")
+    assert result.batch_seconds == pytest.approx(colocated.batch_seconds), (
+        "a lane generates a group at a time, or apart"
+    )

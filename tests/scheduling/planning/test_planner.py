@@ -265,3 +265,18 @@ def test_limits_count_the_draws_and_the_training_that_are_expected() -> None:
     filtered = algebra.model_copy(update={"filter_groups": True})
     trained = costs.expected(replace(plan_request.work, algebra=filtered, share_without_spread=0.5))
     assert trained.lanes[0].accumulate.seconds(4) == pytest.approx(0.875 * costs.lanes[0].accumulate.seconds(4))
+
+
+def test_a_proposed_split_has_the_limit_that_it_has_among_the_others() -> None:
+    plan_request = qwen((H100,) * 4)
+    algebra = plan_request.work.algebra.model_copy(update={"max_resamples": 2})
+    work = replace(plan_request.work, algebra=algebra, share_without_spread=0.5)
+    # So little scoring capacity that every limit is that of the reward lanes.
+    costs = replace(plan_request.costs, score=Cost(0.0, 100.0))
+    limits = replace(plan_request, work=work, costs=costs).limits()
+    tag = next(mode for mode in MODES if mode.name == "tag")
+    before = dict(limits.limits(tag, lends=True))
+    assert limits.expected(tag) == pytest.approx(before)
+    for split in before:
+        limits.propose(tag, split)
+    assert limits.limits(tag, lends=True) == pytest.approx(before)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.scheduling.pools import Pool, pools_of
-from tests.scheduling.protocol_checker import Settings
 from tests.scheduling.random_executor import RandomExecutor
+from tests.scheduling.run_settings import Settings
 from tests.scheduling.strategies import algebra_of, settings_of_runs
 from worker.contracts.names import LaneRole, TrainerAssist
 from worker.scheduling.core.messages import Generate, LaneJoined, LaneLost, Pull

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.scheduling.pools import Pool, pools_of, simulate, simulate_events
-from tests.scheduling.protocol_checker import Settings
+from tests.scheduling.run_settings import Settings
 from tests.scheduling.strategies import settings_of_runs
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.spans import IdleCause, Span, SpanKind

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.scheduling.pools import pool_of, simulate, simulate_events
-from tests.scheduling.protocol_checker import Settings
+from tests.scheduling.run_settings import Settings
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.spans import IdleCause, Span, SpanKind

@@ -40,14 +40,6 @@ def test_a_gap_or_an_overlap_is_refused(start: float) -> None:
         ledger.add(work("g", SpanKind.GENERATE, start, 8))
 
 
-def test_a_lane_that_left_may_come_back_later() -> None:
-    ledger = BubbleLedger()
-    ledger.add(work("g", SpanKind.GENERATE, 0, 6))
-    ledger.lane_left("g")
-    ledger.add(work("g", SpanKind.GENERATE, 60, 62))
-    assert ledger.seconds("g") == {(SpanKind.GENERATE, None): 8}
-
-
 def test_the_committed_sums_are_the_ledgers() -> None:
     assert json.loads(bubble_sums.PATH.read_text()) == bubble_sums.sums(), (
         "write it again: python -m tests.scheduling.timeline.bubble_sums"

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scheduling.protocol_checker import GANG, Settings, worker_of
+from tests.scheduling.protocol_checker import GANG, worker_of
 from tests.scheduling.random_executor import RandomExecutor
+from tests.scheduling.run_settings import Settings
 from tests.scheduling.strategies import settings_of_runs
 from worker.contracts.names import LaneRole
 from worker.contracts.spans import IdleCause, Span, SpanKind

@@ -1,8 +1,9 @@
 """Generation: which fragment is generated next, and on which lane.
 
 Lanes pull work: a free lane takes the most urgent fragment, so a slow lane takes fewer; a lent trainer lane does the
-same for as long as its allowance lasts. Invariant: a lane holds exactly the fragment's policy version when it starts,
-and changes versions only between fragments: no trajectory mixes two.
+same for as long as its allowance lasts. In a colocated run, where all lanes wait for the last fragment, the last ones
+are left to the lanes that end them first (`generation_shares`). Invariant: a lane holds exactly the fragment's policy
+version when it starts, and changes versions only between fragments: no trajectory mixes two.
 """
 
 from collections import Counter
@@ -11,6 +12,7 @@ from itertools import chain
 
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.fragment_queue import FragmentQueue
+from worker.scheduling.core.generation_shares import GenerationShares
 from worker.scheduling.core.lane_table import Lane, LaneTable
 from worker.scheduling.core.messages import Action, Fragment, Generate, Pull, Purpose
 
@@ -21,8 +23,9 @@ _URGENCY = {Purpose.REQUEST: 0, Purpose.EVALUATE: 1, Purpose.TRAIN: 2}
 class Generation:
     """The queue of fragments to generate, and the lanes that take from it."""
 
-    def __init__(self, lanes: LaneTable) -> None:
-        self._lanes = lanes
+    def __init__(self, lanes: LaneTable, shares: GenerationShares | None = None) -> None:
+        """`shares`: decide which lanes generate the last fragments; `None` where every free lane takes one."""
+        self._lanes, self._shares = lanes, shares
         self._queue = FragmentQueue(_URGENCY)
         self._assigned: dict[str, Fragment] = {}
         """By lane: a fragment of an older version, kept for the lane that is pulling that version."""
@@ -58,9 +61,11 @@ class Generation:
         self._last_seen_version = current_version
         newly_free = self._lanes.take_newly_free()
         for lane in self._lanes.free(LaneRole.ROLLOUT) if has_changed else newly_free:
-            action = self._next_for(lane, current_version)
+            action = self._next_for(lane, current_version, at)
             if action is not None:
                 self._lanes.start(lane, action, at)
+                if self._shares is not None:
+                    self._shares.began(lane)
                 yield action
 
     def requeue(self, lane: Lane) -> None:
@@ -78,7 +83,7 @@ class Generation:
         if lane.name in self._assigned:
             self._queue.push(self._assigned.pop(lane.name))
 
-    def _next_for(self, lane: Lane, current_version: int) -> Action | None:
+    def _next_for(self, lane: Lane, current_version: int, at: float) -> Action | None:
         assigned = self._assigned.pop(lane.name, None)
         if assigned is not None:
             # The lane has pulled this fragment's version, and has done nothing else since.
@@ -86,6 +91,8 @@ class Generation:
         first = self._queue.first()
         if first is None or first.policy_version != lane.policy_version:
             return self._pull(lane, first, current_version)
+        if self._shares is not None and self._shares.declines(lane, first, len(self._queue), at):
+            return None
         return self._generate(lane, self._queue.pop())
 
     def _generate(self, lane: Lane, fragment: Fragment) -> Action:

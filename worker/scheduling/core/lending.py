@@ -5,8 +5,8 @@
                        training work ready: no fragment begins any more on a lent lane ─┘
 
 Colocated placement uses the same mechanism without a choice: every lane generates until no fragment waits, then all
-train. Invariant: once there is training work, a lent lane returns at the end of its fragment; no gradient is computed
-while any lane of the gang is lent.
+train. Invariant: once there is training work, a lent lane returns at the end of its fragment. Lanes that are back train
+meanwhile, except where ranks must take equally many micro-batches; the commit waits for all of them.
 """
 
 from collections.abc import Iterator, Sequence

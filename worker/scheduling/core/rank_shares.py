@@ -19,17 +19,19 @@ import numpy.typing as npt
 Seconds = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
-MAX_FIXED_SHARE = 0.1
+_MAX_FIXED_SHARE = 0.1
 """The share of a call's seconds that may go to its fixed part, where a rank's share of the work allows it."""
-TAKEN_AT_ONCE = 0.5
+_TAKEN_AT_ONCE = 0.5
 """What a rank takes in one call at most, of its share of all that is left of the mini-batch. Where calls vary by ±20 %,
 runs of 13 lanes lose 2 % to constant durations with a half, 4 % with two thirds, 14 % with all of it; with ±50 % a half
 loses 6 % and a third 0.5 %, in more calls."""
-NO_TIME = 1e-12
+_NO_TIME = 1e-12
 """Seconds that stand in for a unit that takes no time, of which any number would fit."""
 _NUM_NEXT = 4
 """Units of each rank that are compared when the last ones are shared out, fewer than one for each rank; more where some
 rank is that many times as fast as others."""
+_ROUNDING = 1e-9
+"""Relative error of sums of the same seconds in another order, which must not cost a whole unit."""
 
 
 def earliest_ends(free_at: Seconds, unit_seconds: Seconds, num_units: int) -> Counts:
@@ -75,10 +77,6 @@ def _add_earliest(counts: Counts, ranks: Counts, free_at: Seconds, unit_seconds:
         num_next *= 2
 
 
-_ROUNDING = 1e-9
-"""Relative error of sums of the same seconds in another order, which must not cost a whole unit."""
-
-
 def units_to_take(
     free_at: Seconds,
     unit_seconds: Seconds,
@@ -102,7 +100,7 @@ def units_to_take(
     """
     if free_at.size == 1:
         return np.where(is_free, num_units, 0)
-    unit_seconds = np.maximum(unit_seconds, NO_TIME)
+    unit_seconds = np.maximum(unit_seconds, _NO_TIME)
     first = is_free & ~has_unit
     num_first = int(np.count_nonzero(first))
     if num_first >= num_units:
@@ -112,14 +110,14 @@ def units_to_take(
         return counts
     counts = first + earliest_ends(free_at + first * unit_seconds, unit_seconds, num_units - num_first)
     rate = np.where(np.isfinite(free_at), 1.0 / unit_seconds, 0.0)
-    at_once = np.ceil(TAKEN_AT_ONCE * np.maximum(counts, num_left * rate / rate.sum()))
+    at_once = np.ceil(_TAKEN_AT_ONCE * np.maximum(counts, num_left * rate / rate.sum()))
     now = np.minimum(counts, np.maximum(at_once, _worthwhile(unit_seconds, call_seconds)))
     return np.where(is_free, now.astype(np.int64), 0)
 
 
 def _worthwhile(unit_seconds: Seconds, call_seconds: Seconds) -> Seconds:
     """[rank]: the fewest units of which the fixed part of a call takes no more than its share."""
-    return np.ceil((1 / MAX_FIXED_SHARE - 1) * call_seconds / unit_seconds)
+    return np.ceil((1 / _MAX_FIXED_SHARE - 1) * call_seconds / unit_seconds)
 
 
 def end_of_units(
@@ -131,7 +129,7 @@ def end_of_units(
         free_at: [rank], when the rank can begin.
         is_first: they are the first of a mini-batch, so every rank takes one.
     """
-    unit_seconds = np.maximum(unit_seconds, NO_TIME)
+    unit_seconds = np.maximum(unit_seconds, _NO_TIME)
     counts = np.full(free_at.size, int(is_first and num_units > free_at.size))
     counts += earliest_ends(free_at + counts * unit_seconds, unit_seconds, num_units - int(counts.sum()))
     worthwhile = np.maximum(_worthwhile(unit_seconds, call_seconds), 1.0)

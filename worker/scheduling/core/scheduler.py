@@ -45,6 +45,7 @@ from worker.scheduling.core.cost_observer import CostObserver
 from worker.scheduling.core.costs import CostTable
 from worker.scheduling.core.gang_work import GangWork
 from worker.scheduling.core.generation import Generation
+from worker.scheduling.core.generation_shares import GenerationShares
 from worker.scheduling.core.lane_table import LaneTable
 from worker.scheduling.core.lending import Lending, LendingPolicy
 from worker.scheduling.core.messages import (
@@ -119,11 +120,12 @@ class Scheduler:
         settings = BatchSettings.resolve(pipeline, algebra, advantage_std)
         first_version = resumed_batch_version(first_batch_version, policy_version, pipeline.max_staleness)
         lanes, costs = LaneTable(), CostModel(prior)
-        generation = Generation(lanes)
+        is_colocated = pipeline.placement is Placement.COLOCATED
+        generation = Generation(lanes, GenerationShares(lanes, costs) if is_colocated else None)
         self.state = SchedulerState(
             algebra=algebra,
             settings=settings,
-            generators=LaneRole.TRAINER if pipeline.placement is Placement.COLOCATED else LaneRole.ROLLOUT,
+            generators=LaneRole.TRAINER if is_colocated else LaneRole.ROLLOUT,
             lends_together=lends_together,
             equal_counts=equal_counts,
             lanes=lanes,

@@ -77,11 +77,6 @@ class Training:
         return frozenset(self._begun)
 
     @property
-    def num_micro_batches_taken(self) -> int:
-        """Micro-batches of the open mini-batch that are accumulated or being accumulated."""
-        return self._num_taken
-
-    @property
     def is_complete(self) -> bool:
         """Whether every epoch is committed."""
         return self.epoch == self._algebra.num_epochs

@@ -93,7 +93,7 @@ class ModeLimits:
         if not kinds.fit(trainers, lends=lends).all():
             return math.inf
         rules = mode.rules(self.advantage_std, lends=lends)
-        return float(batch_limits(algebra, self.costs, kinds, trainers, rules)[0])
+        return float(batch_limits(algebra, self.expected_costs, kinds, trainers, rules)[0])
 
     def propose(self, mode: PlanningMode, split: Split) -> None:
         """Add one more split to `limits`, where it fits in memory."""
@@ -112,7 +112,7 @@ class ModeLimits:
                 algebra, kinds = self.work.with_fragment_size(size).algebra, self.kinds_for(size, mode.max_staleness)
                 rules = replace(mode.rules(self.advantage_std, lends=True), trains_without_lent=False)
                 trainers = np.array([split.trainers for split in splits])
-                seconds = batch_limits(algebra, self.costs, kinds, trainers, rules)
+                seconds = batch_limits(algebra, self.expected_costs, kinds, trainers, rules)
                 found |= zip(splits, seconds.tolist(), strict=True)
         return found
 

@@ -159,6 +159,26 @@ class SplitSearch:
             self._simulate_search(mode, settings, _SHARE_FOR_SEARCH * (self._budget - self._simulations.spent))
         return self._best_finalist(mode, settings, _Goal(goal.seconds, spent + may_spend))
 
+    def with_finest_fragments(self, mode: PlanningMode, found: SplitResult) -> SplitResult:
+        """The same split with the smallest fragments where that is as fast: a search ends where batches are as short as
+        the limits allow, mostly with large ones, but with small ones a lane that turns out slower than planned holds up
+        the others least. For modes at staleness 0; ahead of time lanes need not wait, and simulating takes longer."""
+        settings, kinds = found.candidate.pipeline, self._limits.kinds
+        if found.result is None or _is_costly_to_simulate(settings):
+            return found
+        training = [kinds.of_lane[lane] for lane in found.candidate.trainers]
+        trainers = tuple(training.count(kind) for kind in range(kinds.number.size))
+        finest = Split(trainers, min(self._limits.fragment_sizes))
+        if math.isinf(self._limits.limit(mode, finest, lends=settings.trainers_generate)):
+            return found
+        left = self._max_fragments - self._simulations.spent
+        result = self._simulations.result_at_length(finest, settings, may_spend=left)
+        if result is None or result.batch_seconds > (1 + _SAME) * found.batch_seconds:
+            return found
+        return SplitResult(
+            candidate=self._simulations.candidate(finest, settings), batch_seconds=result.batch_seconds, result=result
+        )
+
     def try_hint(self, mode: PlanningMode, hint: "Hint") -> None:
         """Propose a split, and simulate it as far as what is left of the plan's most fragments allows."""
         split, settings = hint.split, hint.settings

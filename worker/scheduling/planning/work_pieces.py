@@ -36,13 +36,13 @@ class WorkPieces:
         """The number of batches trained between `start` and `end`, by micro-batches, padding included.
 
         `num_complete`: batches that are trained as a whole; of later ones not all pieces are known, and they are taken
-        to hold as many micro-batches as the largest of these.
+        to hold as many micro-batches as the largest of these, or as are known if these trained on no group.
         """
         num_units = Counter[int]()
         for work, _, _ in self._trained:
             assert work.batch is not None
             num_units[work.batch] += work.num_units
-        most = max(num_units[batch] for batch in range(num_complete))
+        most = max(num_units[batch] for batch in range(num_complete)) or max(num_units.values(), default=0)
         trained = 0.0
         for piece in self._trained:
             batch = piece[0].batch

@@ -33,10 +33,6 @@ class BubbleLedger:
         span_class = (span.kind, span.cause)
         classes[span_class] = classes.get(span_class, 0.0) + span.seconds
 
-    def lane_left(self, lane: str) -> None:
-        """End the lane's lifetime. Its seconds stay counted, and if it comes back its first span may start anywhere."""
-        self._last_end.pop(lane, None)
-
     @property
     def lanes(self) -> tuple[str, ...]:
         """All lanes with a span."""

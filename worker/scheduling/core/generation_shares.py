@@ -1,0 +1,100 @@
+"""Which lanes of a colocated run generate the last fragments of a batch: those that end them first.
+
+    seconds of a fragment by lane     ┐
+    when each lane ends what it does  ┴─► could the others end all that waits before this lane ends one? ─► it declines
+
+Lanes pull fragments, so a slow one would often begin one of the last, and the whole gang would wait for it. Invariant:
+the lane that would end a fragment first never declines, so work goes on for as long as fragments wait; and while some
+cost is not known, no lane declines.
+"""
+
+import math
+
+import numpy as np
+
+from worker.contracts.names import LaneRole
+from worker.scheduling.core.cost_model import CostModel
+from worker.scheduling.core.costs import CostKind
+from worker.scheduling.core.lane_table import Lane, LaneTable
+from worker.scheduling.core.messages import Action, Fragment, Generate, Pull, Switch
+
+_SAME = 1e-6
+"""Relative difference of seconds that are taken to be equal: of lanes alike none declines."""
+
+
+class GenerationShares:
+    """The trainer lanes as lanes that generate: their seconds of a fragment, and when each is expected to be free."""
+
+    def __init__(self, lanes: LaneTable, costs: CostModel) -> None:
+        self._lanes, self._costs = lanes, costs
+        self._read_for: object = None
+        """The batch and the lanes that the arrays were read for."""
+        self._index: dict[str, int] = {}
+        self._fragment_seconds = np.zeros(0)
+        """[lane]"""
+        self._ends_at = np.zeros(0)
+        """[lane]: when it ends what it does; infinite where it does not generate."""
+        self._is_free = np.zeros(0, dtype=np.bool_)
+        """[lane]"""
+        self._most_waiting = -1
+        """With more fragments waiting than this no lane declines."""
+
+    def began(self, lane: Lane) -> None:
+        """The lane has begun its action under way."""
+        index = self._index.get(lane.name)
+        if index is not None and lane.under_way is not None:
+            self._ends_at[index] = lane.since + self._seconds(lane.name, lane.under_way)
+            self._is_free[index] = False
+
+    def declines(self, lane: Lane, first: Fragment, num_waiting: int, at: float) -> bool:
+        """Whether a free lane leaves the last `num_waiting` fragments to others, which would end all of these before it
+        ends one.
+
+        `first`: the next fragment, whose seconds stand for those of each.
+        """
+        self._read(first)
+        index = self._index.get(lane.name)
+        if index is None or num_waiting > self._most_waiting:
+            return False
+        self._is_free[index] = True
+        end = at + self._fragment_seconds[index] * (1 - _SAME)
+        # A lane that is late is expected to be late by as much again.
+        free_at = np.where(self._is_free, at, np.maximum(self._ends_at, 2 * at - self._ends_at))
+        num_ended = np.maximum(np.ceil((end - free_at) / self._fragment_seconds) - 1, 0.0)
+        return float(num_ended.sum() - num_ended[index]) >= num_waiting
+
+    def _read(self, first: Fragment) -> None:
+        """Take over what the cost model knows, once for each batch and whenever lanes come or go."""
+        key, size = first.key, len(first.members)
+        trainers = self._lanes.trainers
+        read_for = key.purpose, key.batch, size, self._lanes.num_joined, len(trainers)
+        if read_for == self._read_for:
+            return
+        self._read_for, self._index, self._most_waiting = read_for, {}, -1
+        costs = [self._costs.seconds(lane.name, CostKind.GENERATE, size) for lane in trainers]
+        known = [seconds for seconds in costs if seconds]
+        if len(known) < len(trainers):
+            return
+        self._index = {lane.name: index for index, lane in enumerate(trainers)}
+        self._fragment_seconds = np.array(known)
+        self._ends_at = np.array([self._end_of(lane) for lane in trainers])
+        self._is_free = np.array([lane.is_lent and lane.under_way is None for lane in trainers])
+        # In the seconds of the slowest lane's fragment, the others end no more than this.
+        self._most_waiting = math.floor(float((max(known) / self._fragment_seconds).sum()))
+
+    def _end_of(self, lane: Lane) -> float:
+        is_coming = isinstance(lane.under_way, Switch) and lane.under_way.to is LaneRole.ROLLOUT
+        if lane.under_way is None or not (is_coming or lane.is_lent):
+            return math.inf
+        return lane.since + self._seconds(lane.name, lane.under_way)
+
+    def _seconds(self, lane: str, action: Action) -> float:
+        match action:
+            case Generate(fragment=fragment):
+                return self._costs.seconds(lane, CostKind.GENERATE, len(fragment.members)) or 0.0
+            case Pull():
+                return self._costs.seconds(lane, CostKind.PULL) or 0.0
+            case Switch(to=LaneRole.ROLLOUT):
+                return self._costs.seconds(lane, CostKind.LEND) or 0.0
+            case _:
+                return math.inf
