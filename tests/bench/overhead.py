@@ -34,6 +34,9 @@ NUM_WARM_UP = 2
 """Batches at a run's start that are not measured."""
 IDLE_SECONDS = 60.0
 """Seconds until a stack that has started is idle, Ray's dashboard last of all, and over which it is then measured."""
+POLL_SECONDS = 2.0
+"""How often the bench asks the web how far the run is: less than a batch, and seldom, because each answer takes the web
+some 15 ms of CPU, which count as its own."""
 RUN_SECONDS = 900.0
 """Bounds a hang: on an idle machine a run takes a minute."""
 
@@ -87,9 +90,17 @@ def in_the_stack(rest: Rest, root: psutil.Process, spec: dict[str, Any], name: s
     with ProcessCosts(root) as costs:
         began = time.time()
         run = rest.start_run(name, spec)
-        rest.run_when(run, lambda body: body["num_batches_done"] >= num_batches - 1, "the last batch", RUN_SECONDS)
+        rest.run_when(
+            run,
+            lambda body: body["num_batches_done"] >= num_batches - 1,
+            "the last batch",
+            RUN_SECONDS,
+            poll_seconds=POLL_SECONDS,
+        )
         memory = sum(memory_mb(root).values())
-        rest.run_when(run, lambda body: body["state"] == "completed", "the end of the run", RUN_SECONDS)
+        rest.run_when(
+            run, lambda body: body["state"] == "completed", "the end of the run", RUN_SECONDS, poll_seconds=POLL_SECONDS
+        )
     versions = rest.get(f"/runs/{run}/timeline")["versions"]
     ends = sorted(version["at"] for version in versions if version["policy_version"] > 0)
     start, end, number = ends[NUM_WARM_UP - 1], ends[-1], num_batches - NUM_WARM_UP

@@ -89,7 +89,10 @@ class ProcessCosts:
                 except (psutil.NoSuchProcess, psutil.ZombieProcess):
                     continue
                 sample[process.pid] = used.user + used.system
-                self._parts[process.pid], self._started[process.pid] = part, started
+                self._started[process.pid] = started
+                # A process that is ending has no command line any more.
+                if part is not OTHER or process.pid not in self._parts:
+                    self._parts[process.pid] = part
             self._times.append(time.time())
             self._seconds.append(sample)
 

@@ -164,8 +164,9 @@ def answer(action: Action, seconds_per_micro_batch: float, rng: Random) -> tuple
             return PULL_SECONDS, Pulled(lane, version)
         case Switch(lane, to):
             return SWITCH_SECONDS, Switched(lane, to)
-        case Generate(lane, fragment):
-            return FRAGMENT_SECONDS * rng.uniform(0.8, 1.2), Generated(lane, fragment.key)
+        case Generate(lane, fragments):
+            seconds = sum(FRAGMENT_SECONDS * rng.uniform(0.8, 1.2) for _ in fragments)
+            return seconds, Generated(lane, tuple(fragment.key for fragment in fragments))
         case Score(lane, fragment):
             return SCORE_SECONDS * rng.uniform(0.8, 1.2), Scored(lane, fragment.key, (0.0,) * len(fragment.members))
         case Accumulate(lane, batch, minibatch, epoch, micro_batches):

@@ -68,7 +68,13 @@ class Rest:
         self.post(f"/runs/{run}/actions", action=action)
 
     def run_when(
-        self, run: str, holds: Callable[[dict[str, Any]], bool], what: str, timeout_seconds: float
+        self,
+        run: str,
+        holds: Callable[[dict[str, Any]], bool],
+        what: str,
+        timeout_seconds: float,
+        *,
+        poll_seconds: float = POLL_SECONDS,
     ) -> dict[str, Any]:
         """The run's body as soon as it holds; a run that failed meanwhile fails the test with its reason."""
         bodies: list[dict[str, Any]] = []
@@ -78,12 +84,14 @@ class Rest:
             assert bodies[-1]["state"] != "failed", bodies[-1]["failure"]
             return holds(bodies[-1])
 
-        wait_until(look, what, timeout_seconds)
+        wait_until(look, what, timeout_seconds, poll_seconds=poll_seconds)
         return bodies[-1]
 
 
-def wait_until(holds: Callable[[], bool], what: str, timeout_seconds: float) -> None:
+def wait_until(
+    holds: Callable[[], bool], what: str, timeout_seconds: float, *, poll_seconds: float = POLL_SECONDS
+) -> None:
     deadline = time.monotonic() + timeout_seconds
     while not holds():
         assert time.monotonic() < deadline, f"{what} did not come within {timeout_seconds:.0f} s"
-        time.sleep(POLL_SECONDS)
+        time.sleep(poll_seconds)

@@ -101,8 +101,9 @@ class VirtualClockRun:
                 self._rollouts[lane].pull(self._adapters[version])
             case Switched(_, to):
                 self._trainer.switch(to)
-            case Generated(lane, key):
-                self._generate(lane, key)
+            case Generated(lane, keys):
+                for key in keys:
+                    self._generate(lane, key)
             case Accumulated():
                 self._accumulate(event)
             case Committed(_, minibatch, epoch):

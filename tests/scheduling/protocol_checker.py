@@ -79,6 +79,8 @@ class ProtocolChecker:
     requested: dict[tuple[Purpose, int], EvaluationRequested] = field(default_factory=dict)
     num_evaluations_complete: int = 0
     num_fragments_lent: int = 0
+    num_shared_calls: int = 0
+    """Calls of several fragments."""
     is_reserved: bool = False
     leaving: set[str] = field(default_factory=set)
     """Lanes that were asked to leave and have not left."""
@@ -175,13 +177,15 @@ class ProtocolChecker:
                 assert self.serves[lane] is LaneRole.ROLLOUT
                 assert version in scheduler.state.needed_versions
                 assert version != self.held_version[lane], "a pull that changes nothing"
-            case Generate(lane, fragment):
-                self._check_generate(lane, fragment)
+            case Generate(lane, fragments):
+                self._check_call(lane, fragments)
+                for fragment in fragments:
+                    self._check_generate(lane, fragment)
             case Score(lane, fragment):
                 assert self.roles[lane] is LaneRole.REWARD
                 assert fragment.key in self.generated
                 assert fragment.key not in self.scored
-                assert not self._is_under_way(Score, fragment.key)
+                assert fragment.key not in self._under_way(Score)
             case _:
                 self._check_training(action, scheduler)
 
@@ -201,7 +205,7 @@ class ProtocolChecker:
         assert self.serves[lane] is LaneRole.ROLLOUT
         assert key not in self.generated
         assert fragment.draw == sum(each.key == key for each in self.dropped), "one draw after the other"
-        assert not self._is_under_way(Generate, key)
+        assert key not in self._under_way(Generate)
         assert self.held_version[lane] == fragment.policy_version
         if key.purpose is not Purpose.TRAIN:
             assert fragment.policy_version == self.requested[key.purpose, key.batch].policy_version
@@ -216,8 +220,22 @@ class ProtocolChecker:
             assert fragment.policy_version <= self.published_version, "a version not published yet"
         assert self.batch_versions.setdefault(key.batch, fragment.policy_version) == fragment.policy_version, "mixed"
 
-    def _is_under_way(self, kind: type[Generate] | type[Score], key: FragmentKey) -> bool:
-        return any(isinstance(other, kind) and other.fragment.key == key for other in self.under_way.values())
+    def _check_call(self, lane: str, fragments: Sequence[Fragment]) -> None:
+        """Check how many fragments a lane generates at once."""
+        assert len({fragment.key for fragment in fragments}) == len(fragments) > 0
+        if len(fragments) == 1:
+            return
+        settings = self.settings
+        assert not settings.deterministic, "the size of a call depends on timing"
+        assert settings.is_colocated or self.roles[lane] is LaneRole.ROLLOUT, "lent lanes may return after any fragment"
+        assert len({(each.key.purpose, each.key.batch, each.policy_version) for each in fragments}) == 1
+        assert sum(len(fragment.members) for fragment in fragments) <= settings.algebra.num_trajectories_per_call
+        self.num_shared_calls += 1
+
+    def _under_way(self, kind: type[Generate] | type[Score]) -> list[FragmentKey]:
+        actions = [action for action in self.under_way.values() if isinstance(action, kind)]
+        fragments = [action.fragments if isinstance(action, Generate) else (action.fragment,) for action in actions]
+        return [fragment.key for of_action in fragments for fragment in of_action]
 
     def _check_training(self, action: Action, scheduler: Scheduler) -> None:
         algebra = self.settings.algebra
@@ -327,9 +345,9 @@ class ProtocolChecker:
                 self.held_version[lane] = version
             case Switch(lane, to):
                 self.serves[lane] = to
-            case Generate(lane, fragment):
-                self.generated[fragment.key] = fragment
-                self.num_fragments_lent += self.roles[lane] is LaneRole.TRAINER
+            case Generate(lane, fragments):
+                self.generated |= {fragment.key: fragment for fragment in fragments}
+                self.num_fragments_lent += len(fragments) * (self.roles[lane] is LaneRole.TRAINER)
             case Score(_, fragment):
                 self.scored.add(fragment.key)
                 if fragment.key.purpose is Purpose.TRAIN:

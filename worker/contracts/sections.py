@@ -125,6 +125,11 @@ class SamplingSpec(Contract):
     steps choose theirs among these."""
 
     @property
+    def num_pixels(self) -> int:
+        """Pixels of all frames of a sample."""
+        return self.height * self.width * self.num_frames
+
+    @property
     def training_guidance(self) -> float:
         """Guidance scale of the policy that is trained."""
         return self.guidance_scale if self.train_guidance_scale is None else self.train_guidance_scale

@@ -86,9 +86,9 @@ class GeneratedFragment:
     seeds: tuple[int, ...]
     """The noise seed of each member."""
     generate_seconds: float
-    """Seconds of encoding the prompt and denoising."""
+    """Seconds of encoding the prompt and denoising; of passes that fragments share, its share by members."""
     decode_seconds: float
-    """Seconds of the autoencoder."""
+    """Seconds of the autoencoder, shared likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1081,6 +1081,11 @@ export interface components {
             readonly fragment_size: number;
             /** @description Fragments in a batch. */
             readonly num_fragments: number;
+            /**
+             * @description Most trajectories that a lane generates in one call of several fragments; a single fragment may have more.
+             * @default 1
+             */
+            readonly num_trajectories_per_call: number;
             /** @description Mini-batches in a batch. */
             readonly num_minibatches: number;
             /** @description Passes through a batch. */
@@ -1158,9 +1163,10 @@ export interface components {
              */
             readonly micro_batch_size: number;
             /**
-             * @description Trajectories of one group that a lane generates in one call; it must divide `group_size`. Empty: the whole group.
+             * @description Trajectories of one group that a lane generates together; it must divide `group_size`. Empty: the whole group.
              *     Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones use a GPU better.
-             *     It fixes the batch of the forward pass, so it may change samples by rounding.
+             *     It fixes the batch of the forward pass, which short fragments share unless the run is deterministic, so it may
+             *     change samples by rounding.
              * @default null
              */
             readonly fragment_size: number | null;

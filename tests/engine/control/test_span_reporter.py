@@ -56,9 +56,16 @@ def reported(reporter: SpanReporter, client: Any) -> list[tuple[Any, ...]]:
     return [(span.kind, span.cause, span.seconds) for span in spans]
 
 
-def report(start: float, end: float) -> CallReport[GenerationReport]:
+def report(start: float, end: float) -> CallReport[tuple[GenerationReport, ...]]:
     """A report with times of the lane's clock, to which `LANE_OFFSET` is added to give driver time."""
-    return CallReport(start=start, end=end, value=GenerationReport(seeds=(1,), decode_seconds=1.0))
+    return generation_report(start, end, 1)
+
+
+def generation_report(start: float, end: float, num_fragments: int) -> CallReport[tuple[GenerationReport, ...]]:
+    """The report of a call whose fragments each took an equal share, a second of it to decode."""
+    seconds = (end - start) / num_fragments
+    generated = GenerationReport(seeds=(1,), generate_seconds=max(0.0, seconds - 1.0), decode_seconds=1.0)
+    return CallReport(start=start, end=end, value=(generated,) * num_fragments)
 
 
 def fragment(purpose: Purpose) -> Fragment:
@@ -101,7 +108,7 @@ def test_a_lost_lane_is_idle_as_a_failure_although_the_schedulers_state_is_uncha
 
 def test_spans_are_in_driver_time(reporter: SpanReporter, clock: Clock, client: Any) -> None:
     clock.time = 1010.0
-    reporter.record_generation("a", report(2.0, 8.0), fragment(Purpose.TRAIN), is_lent=False)
+    reporter.record_generation("a", report(2.0, 8.0), [fragment(Purpose.TRAIN)], is_lent=False)
     reporter.settle(is_paused=False)
     assert reported(reporter, client) == [
         (SpanKind.IDLE, IdleCause.START_UP, 2.0),
@@ -113,15 +120,29 @@ def test_spans_are_in_driver_time(reporter: SpanReporter, clock: Clock, client: 
     assert (generate.group, generate.fragment, generate.num_samples) == (3, 7, 2)
 
 
+def test_each_fragment_of_a_call_has_spans_of_its_own(reporter: SpanReporter, clock: Clock, client: Any) -> None:
+    clock.time = 1010.0
+    fragments = [Fragment(FragmentKey(Purpose.TRAIN, 0, group, 0), (0, 1), 0) for group in (3, 4)]
+    reporter.record_generation("a", generation_report(2.0, 8.0, 2), fragments, is_lent=False)
+    reporter.settle(is_paused=False)
+    assert reported(reporter, client)[1:5] == [
+        (SpanKind.GENERATE, None, 2.0),
+        (SpanKind.DECODE, None, 1.0),
+        (SpanKind.GENERATE, None, 2.0),
+        (SpanKind.DECODE, None, 1.0),
+    ]
+    assert [span.group for span in client.events[0].spans[1:5]] == [3, 3, 4, 4]
+
+
 def test_a_lent_lane_has_spans_of_lent_generation(reporter: SpanReporter, clock: Clock, client: Any) -> None:
     clock.time = 1008.0
-    reporter.record_generation("a", report(0.0, 8.0), fragment(Purpose.TRAIN), is_lent=True)
+    reporter.record_generation("a", report(0.0, 8.0), [fragment(Purpose.TRAIN)], is_lent=True)
     assert [kind for kind, *_ in reported(reporter, client)] == [SpanKind.LENT_GENERATE, SpanKind.DECODE]
 
 
 def test_evaluating_is_one_span_of_generating_and_decoding(reporter: SpanReporter, clock: Clock, client: Any) -> None:
     clock.time = 1008.0
-    reporter.record_generation("a", report(0.0, 8.0), fragment(Purpose.EVALUATE), is_lent=True)
+    reporter.record_generation("a", report(0.0, 8.0), [fragment(Purpose.EVALUATE)], is_lent=True)
     assert reported(reporter, client) == [(SpanKind.EVALUATE, None, 8.0)]
 
 

@@ -135,11 +135,11 @@ def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[L
     request = GenerationRequest(fragment=fragments_of(0)[0], prompt=Prompt(text="a prompt"), run_seed=0, prompt_index=0)
     rollout.pull(HeldVersion(2))
     with pytest.raises(SyncError, match="needs policy version 3, got 2"):
-        rollout.generate(request, ())
+        rollout.generate([request], [()])
     rollout.pull(HeldVersion(3))
     parts = cut_members(ALGEBRA, request.fragment.members, by_step=True)
-    report, images, *trajectories = rollout.generate(request, parts)
-    assert len(report.value.seeds) == len(images) == ALGEBRA.fragment_size
+    report, images, *trajectories = rollout.generate([request], [parts])
+    assert len(report.value[0].seeds) == len(images) == ALGEBRA.fragment_size
     assert [(made.part, len(made.latents)) for made in trajectories] == [(part, len(part.members)) for part in parts]
 
 

@@ -31,6 +31,7 @@ from worker.contracts.prompts import Prompt
 from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import joined
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.pipeline_loading import Part
 from worker.engine.models.registry import encode_prompts, load_model
@@ -71,6 +72,21 @@ def test_sampling_equals_the_pipeline(model: ModelAdapter, pipeline: Any, sampli
     assert torch.equal(ours.latents, theirs.latents)
     np.testing.assert_array_equal(ours.pictures, theirs.pictures)
     assert ours.pictures.shape == (2, 32, 48, 3) and ours.pictures.std() > 1
+
+
+def test_samples_of_several_prompts_in_one_pass_are_those_of_passes_of_their_own(
+    model: ModelAdapter, sampling: SamplingSpec
+) -> None:
+    prompts = [Prompt(text="a red square"), Prompt(text="a red circle")]
+    alone = [model.conditioning(prompt, sampling) for prompt in prompts]
+    latents, sigmas = noise_for(model, sampling), torch.tensor([0.7, 0.7])
+    together = joined(alone, [1, 1])
+    assert together is not None, "both prompts have equally many tokens"
+    expected = torch.cat(
+        [model.predict_velocity(latents[row : row + 1], sigmas[:1], each) for row, each in enumerate(alone)]
+    )
+    assert not torch.allclose(expected[0], model.predict_velocity(latents, sigmas, alone[1])[0])
+    torch.testing.assert_close(model.predict_velocity(latents, sigmas, together), expected, rtol=1e-4, atol=1e-5)
 
 
 SCHEDULES = {

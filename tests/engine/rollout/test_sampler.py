@@ -74,6 +74,40 @@ def test_a_members_trajectory_does_not_depend_on_the_fragment_it_is_drawn_in(sam
     assert torch.equal(latents_of(together)[2, 0], latents_of(alone)[0, 0])
 
 
+def of_group(group: int, prompt: str, *, draw: int = 0) -> GenerationRequest:
+    key = FragmentKey(Purpose.TRAIN, 0, group, 0)
+    fragment = Fragment(key, tuple(range(4)), 0, draw)
+    return GenerationRequest(fragment=fragment, prompt=Prompt(text=prompt), run_seed=3, prompt_index=group)
+
+
+def test_fragments_of_one_call_are_those_of_calls_of_their_own(sampler: Sampler) -> None:
+    requests = [of_group(0, PROMPT), of_group(1, "a blue circle"), of_group(1, "a blue circle", draw=1)]
+    together, alone = sampler.generate_all(requests), [sampler.generate(request) for request in requests]
+    for one, other in zip(together, alone, strict=True):
+        assert one.trajectories is not None and other.trajectories is not None
+        assert (one.fragment, one.prompt, one.seeds) == (other.fragment, other.prompt, other.seeds)
+        assert one.trajectories.seeds == one.seeds and one.trajectories.members == one.fragment.members
+        for values in (latents_of, next_latents_of, means_of, lambda each: each.log_probs):
+            torch.testing.assert_close(values(one.trajectories), values(other.trajectories), rtol=1e-5, atol=1e-5)
+        assert np.abs(one.images.astype(int) - other.images).max() <= 1
+
+
+def test_fragments_of_one_call_take_one_pass_a_denoising_step(sampler: Sampler) -> None:
+    num_rows: list[int] = []
+    hook = sampler._model.transformer.register_forward_pre_hook(
+        lambda module, args, kwargs: num_rows.append(len(kwargs["hidden_states"])), with_kwargs=True
+    )
+    sampler.generate_all([of_group(0, PROMPT), of_group(1, "a blue circle")])
+    hook.remove()
+    assert set(num_rows) == {8} and len(num_rows) == sampler._spec.sampling.num_denoising_steps
+
+
+def test_each_fragment_of_a_call_travels_as_one_buffer_of_states_and_means(sampler: Sampler) -> None:
+    for made in sampler.generate_all([of_group(0, PROMPT), of_group(1, "a blue circle")]):
+        assert made.trajectories is not None
+        assert len(PackedTrajectories.of(made.trajectories).buffers) == 3, "states and means, sigmas, log-probs"
+
+
 def test_a_second_draw_of_a_group_gives_other_samples(sampler: Sampler) -> None:
     first = request()
     second = replace(first, fragment=replace(first.fragment, draw=1))

@@ -32,7 +32,7 @@ class Lanes:
             self.table[lane].serves = LaneRole.ROLLOUT
 
     def start(self, lane: str, at: float) -> None:
-        self.table.start(self.table[lane], Generate(lane, fragment(0)), at)
+        self.table.start(self.table[lane], Generate(lane, (fragment(0),)), at)
         self.shares.began(self.table[lane])
 
     def declines(self, lane: str, num_waiting: int, at: float) -> bool:

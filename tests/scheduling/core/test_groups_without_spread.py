@@ -48,7 +48,7 @@ def taken(actions: Iterable[object]) -> list[tuple[int, int, tuple[int, ...]]]:
 
 def draws(run: ManualExecutor) -> list[tuple[int, int, int]]:
     """(group, index, draw) of the fragments being generated."""
-    fragments = [action.fragment for action in run.actions if isinstance(action, Generate)]
+    fragments = [action.fragments[0] for action in run.actions if isinstance(action, Generate)]
     return [(fragment.key.group, fragment.key.index, fragment.draw) for fragment in fragments]
 
 
@@ -132,7 +132,8 @@ def test_a_batch_ahead_is_drawn_again_under_its_own_version() -> None:
     assert pull.policy_version == 0
     run.finish(Pull)
     (generate,) = (action for action in run.actions if isinstance(action, Generate))
-    assert (generate.fragment.key.batch, generate.fragment.policy_version, generate.fragment.draw) == (1, 0, 1)
+    (fragment,) = generate.fragments
+    assert (fragment.key.batch, fragment.policy_version, fragment.draw) == (1, 0, 1)
 
 
 def test_evaluations_are_never_drawn_again() -> None:
@@ -142,7 +143,7 @@ def test_evaluations_are_never_drawn_again() -> None:
     run.finish(Generate)
     complete = [*run.finish(Score, has_spread=False), *run.finish(Score, has_spread=False)]
     assert [action for action in complete if isinstance(action, EvaluationComplete)]
-    generating = [action.fragment for action in run.actions if isinstance(action, Generate)]
+    generating = [action.fragments[0] for action in run.actions if isinstance(action, Generate)]
     assert {fragment.key.purpose for fragment in generating} == {Purpose.TRAIN}
 
 

@@ -46,11 +46,11 @@ def test_an_idle_lane_leaves_at_once() -> None:
 
 def test_a_lane_that_is_lost_while_it_leaves_has_its_fragment_generated_again() -> None:
     run = ManualExecutor(TWO_GROUPS, lanes=TWO_ROLLOUT)
-    fragment = next(action.fragment for action in run.actions if isinstance(action, Generate) and action.lane == "g")
+    fragments = next(action.fragments for action in run.actions if isinstance(action, Generate) and action.lane == "g")
     run.apply(LeaveRequested("g"))
     run.actions = [action for action in run.actions if getattr(action, "lane", "") != "g"]
     run.apply(LaneLost("g"))
-    assert Generate("h", fragment) in run.finish(Generate, "h")
+    assert Generate("h", fragments) in run.finish(Generate, "h")
 
 
 def test_a_trainer_lane_leaves_only_while_the_gang_is_reserved() -> None:

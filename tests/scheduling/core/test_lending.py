@@ -57,7 +57,7 @@ def test_an_idle_trainer_lane_switches_pulls_and_takes_the_next_fragment() -> No
     assert of_lane(run.finish(Switch), "t") == [Pull("t", 0)]
     (generate,) = of_lane(run.finish(Pull), "t")
     assert isinstance(generate, Generate)
-    assert (generate.fragment.key.group, generate.fragment.policy_version) == (1, 0)
+    assert (generate.fragments[0].key.group, generate.fragments[0].policy_version) == (1, 0)
 
 
 def test_a_lent_lane_goes_on_without_a_switch_while_there_is_nothing_to_train() -> None:
@@ -99,7 +99,7 @@ def test_a_lent_lane_that_finds_no_fragment_returns_without_a_pull() -> None:
     run.finish(Generate, "g")
     (last_but_one,) = (action for action in of_lane(run.actions, "g") if isinstance(action, Generate))
     # Both lanes are free at once, and the other one is asked first.
-    run.scheduler.apply(Generated("g", last_but_one.fragment.key), run.at)
+    run.scheduler.apply(Generated("g", (last_but_one.fragments[0].key,)), run.at)
     assert of_lane(run.finish(Switch), "t") == [Switch("t", LaneRole.TRAINER)]
 
 
@@ -175,7 +175,7 @@ def test_the_fragment_assigned_to_a_recalled_lane_goes_to_another() -> None:
     assert run.finish(Pull, "t") == [Switch("t", LaneRole.TRAINER)]
     groups = []
     while of_g := [action for action in of_lane(run.actions, "g") if isinstance(action, Generate)]:
-        groups.append(of_g[0].fragment.key.group)
+        groups.append(of_g[0].fragments[0].key.group)
         run.finish(Generate, "g")
         run.finish_all(Score)
     assert groups == [2, 1, 3, 4]
@@ -202,7 +202,7 @@ def test_lent_lanes_serve_requests_too() -> None:
     run.finish(Switch)
     (generate,) = of_lane(run.finish(Pull), "t")
     assert isinstance(generate, Generate)
-    assert generate.fragment.key.purpose is Purpose.REQUEST
+    assert generate.fragments[0].key.purpose is Purpose.REQUEST
 
 
 class TwoFragmentsOnce:
@@ -238,9 +238,9 @@ def test_a_lane_begins_no_more_fragments_than_it_was_allowed() -> None:
     for group in range(2):
         (generate,) = generation.next_actions(0, 0.0)
         assert isinstance(generate, Generate)
-        assert generate.fragment.key.group == group
+        assert generate.fragments[0].key.group == group
         assert list(lending.reclaim(training_waits=False, at=0.0)) == []
-        lanes.finish("t", Generated("t", generate.fragment.key))
+        lanes.finish("t", Generated("t", (generate.fragments[0].key,)))
     assert list(generation.next_actions(0, 0.0)) == []
     assert list(lending.lend((0,), 0.0)) == []
     assert policy.num_asked == 2, "asked again once the allowance is exhausted"

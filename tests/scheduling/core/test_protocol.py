@@ -41,14 +41,14 @@ def begun() -> ManualExecutor:
 def test_a_fragment_never_begun_cannot_be_generated() -> None:
     run = begun()
     with pytest.raises(ProtocolError, match="expected to answer"):
-        run.apply(Generated("g", FragmentKey(Purpose.TRAIN, 7, 0, 0)))
+        run.apply(Generated("g", (FragmentKey(Purpose.TRAIN, 7, 0, 0),)))
 
 
 def test_a_fragment_is_generated_once() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=1, fragments=(1, 2)))
     run.finish(Generate)
     with pytest.raises(ProtocolError, match="nothing under way"):
-        run.apply(Generated("g", FIRST))
+        run.apply(Generated("g", (FIRST,)))
 
 
 def test_a_fragment_is_scored_after_it_is_generated() -> None:

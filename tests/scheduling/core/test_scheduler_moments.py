@@ -86,7 +86,7 @@ def test_the_trained_version_is_pulled_before_the_next_batch() -> None:
     run.finish_all(Generate, Score, Accumulate, Commit)
     run.finish(Snapshot)
     assert run.finish(Publish) == [Pull("g", 1)]
-    assert run.finish(Pull) == [Generate("g", Fragment(FragmentKey(Purpose.TRAIN, 1, 0, 0), (0, 1), 1))]
+    assert run.finish(Pull) == [Generate("g", (Fragment(FragmentKey(Purpose.TRAIN, 1, 0, 0), (0, 1), 1),))]
 
 
 def test_every_rollout_lane_pulls_a_new_version_even_with_nothing_to_generate() -> None:
@@ -102,7 +102,7 @@ def test_an_evaluation_is_generated_ahead_of_training_and_scored_after_it() -> N
     run.apply(EvaluationRequested(Purpose.EVALUATE, 0, 1, 2, 0))
     (generate, *_) = run.finish(Generate)
     assert isinstance(generate, Generate)
-    assert generate.fragment.key.purpose is Purpose.EVALUATE
+    assert generate.fragments[0].key.purpose is Purpose.EVALUATE
     run.finish(Generate)
     run.finish(Generate)
     score = run.finish(Score)[-1]
@@ -127,7 +127,7 @@ def test_an_evaluation_fragment_lost_with_its_lane_is_generated_again_under_its_
     run.finish(Generate)
     run.apply(LaneJoined("h", LaneRole.ROLLOUT, 0))
     run.finish_all(Score, Accumulate, Commit, Snapshot, Publish)
-    assert run.actions == [Generate("g", Fragment(FragmentKey(Purpose.EVALUATE, 0, 0, 0), (0, 1), 0)), Pull("h", 1)]
+    assert run.actions == [Generate("g", (Fragment(FragmentKey(Purpose.EVALUATE, 0, 0, 0), (0, 1), 0),)), Pull("h", 1)]
     run.finish(Pull)
     assert run.scheduler.state.needed_versions == {0, 1}
     run.actions.remove(run.actions[0])
@@ -187,14 +187,14 @@ def test_a_fragment_of_a_lost_lane_is_next_in_the_queue_again() -> None:
     run.apply(LaneLost("g"))
     (again,) = run.apply(LaneJoined("h", LaneRole.ROLLOUT, 0))
     assert isinstance(again, Generate)
-    assert again.fragment.key == FragmentKey(Purpose.TRAIN, 0, 0, 0)
+    assert again.fragments[0].key == FragmentKey(Purpose.TRAIN, 0, 0, 0)
 
 
 def test_a_lost_trainer_lane_stops_everything_until_a_restart() -> None:
     run = ManualExecutor(TWO_GROUPS)
     assert run.apply(LaneLost("t")) == []
     assert run.scheduler.state.trainer_lost
-    assert run.apply(Generated("g", FragmentKey(Purpose.TRAIN, 0, 0, 0))) == []
+    assert run.apply(Generated("g", (FragmentKey(Purpose.TRAIN, 0, 0, 0),))) == []
 
 
 def test_a_reserved_trainer_trains_when_it_is_released() -> None:

@@ -32,9 +32,9 @@ TWO_FRAGMENTS = algebra_of(groups_per_minibatch=1, fragments=(2, 2))
 def generating(run: ManualExecutor) -> list[tuple[int, int]]:
     """(batch, version) of the training fragments being generated."""
     return [
-        (action.fragment.key.batch, action.fragment.policy_version)
+        (action.fragments[0].key.batch, action.fragments[0].policy_version)
         for action in run.actions
-        if isinstance(action, Generate) and action.fragment.key.purpose is Purpose.TRAIN
+        if isinstance(action, Generate) and action.fragments[0].key.purpose is Purpose.TRAIN
     ]
 
 
@@ -69,7 +69,7 @@ def test_the_last_fragment_and_the_next_batch_are_begun_together_for_free_lanes(
     run.actions.remove(of_h)
     run.scheduler.apply(answer(of_h), run.at)
     run.finish(Generate, "g")
-    started = {action.lane: action.fragment.key for action in run.actions if isinstance(action, Generate)}
+    started = {action.lane: action.fragments[0].key for action in run.actions if isinstance(action, Generate)}
     assert {(started[lane].batch, started[lane].group) for lane in "gh"} == {(0, num_groups - 1), (1, 0)}
 
 

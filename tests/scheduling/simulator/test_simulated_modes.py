@@ -136,7 +136,7 @@ def test_no_mode_beats_all_work_over_all_rates(run: Settings, data: st.DataObjec
 def work_done(run: Settings, pool: Pool) -> list[FragmentKey | tuple[int, int, int, MicroBatchKey]]:
     """Every fragment generated and every micro-batch accumulated, with repeats."""
     _, _, events = simulate_events(run, pool)
-    generated = [event.key for event, _ in events if isinstance(event, Generated)]
+    generated = [key for event, _ in events if isinstance(event, Generated) for key in event.keys]
     accumulated = [
         (event.batch, event.epoch, event.minibatch, key)
         for event, _ in events

@@ -22,29 +22,36 @@ class GeneratingActor(LaneActor):
     _sampler: "Sampler"
     _algebra: BatchAlgebra
 
-    def generate(self, request: GenerationRequest, parts: Sequence[Part]) -> tuple[Any, ...]:
-        """Generate a fragment.
+    def generate(self, requests: Sequence[GenerationRequest], parts: Sequence[Sequence[Part]]) -> tuple[Any, ...]:
+        """Generate fragments.
 
         Args:
-            request: the fragment.
-            parts: how its trajectories are cut; empty where they are not trained on.
+            requests: the fragments, of one purpose.
+            parts: for each of them, how its trajectories are cut; empty where they are not trained on.
 
         Returns:
-            A `CallReport` of a `GenerationReport` for the driver, the pictures for a reward lane, then
-            `PackedTrajectories` for each of `parts`, for trainer lanes: each a Ray return value of its own.
+            A `CallReport` of a `GenerationReport` for each fragment, for the driver; then, for each fragment, the
+            pictures for a reward lane and `PackedTrajectories` for each of its parts, for trainer lanes: each a Ray
+            return value of its own.
         """
         start = time.monotonic()
         from worker.engine.transport.packed_trajectories import PackedTrajectories, cut
 
-        generated = self._sampler.generate(request)
-        trajectories = generated.trajectories
-        report = GenerationReport(
-            seeds=generated.seeds,
-            decode_seconds=generated.decode_seconds,
-            num_bytes=0 if trajectories is None else trajectories.num_bytes,
-        )
-        own = [] if trajectories is None else cut(trajectories, parts, self._algebra)
-        return self._report(start, report), generated.images, *(PackedTrajectories.of(part) for part in own)
+        reports, values = list[GenerationReport](), list[Any]()
+        for generated, own_parts in zip(self._sampler.generate_all(requests), parts, strict=True):
+            trajectories = generated.trajectories
+            reports.append(
+                GenerationReport(
+                    seeds=generated.seeds,
+                    generate_seconds=generated.generate_seconds,
+                    decode_seconds=generated.decode_seconds,
+                    num_bytes=0 if trajectories is None else trajectories.num_bytes,
+                )
+            )
+            values.append(generated.images)
+            if trajectories is not None:
+                values += [PackedTrajectories.of(part) for part in cut(trajectories, own_parts, self._algebra)]
+        return self._report(start, tuple(reports)), *values
 
     def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
         """Bind a published version. Raises `SyncError` as `Sampler.pull` does."""

@@ -39,8 +39,10 @@ class GenerationReport:
 
     seeds: tuple[int, ...]
     """The noise seed of each member."""
+    generate_seconds: float
+    """The seconds of its denoising, as in `GeneratedFragment`."""
     decode_seconds: float
-    """The part of the call spent decoding latents, at its end."""
+    """The seconds of decoding its latents, as in `GeneratedFragment`."""
     num_bytes: int = 0
     """Bytes of the fragment's trajectories."""
 

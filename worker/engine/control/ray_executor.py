@@ -8,7 +8,7 @@ Tensors never pass through here: pictures go from rollout to reward lanes and tr
 by reference.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import assert_never
 
@@ -30,6 +30,7 @@ from worker.scheduling.core.messages import (
     Commit,
     Committed,
     Event,
+    Fragment,
     FragmentKey,
     Generate,
     Generated,
@@ -120,40 +121,44 @@ class RayExecutor:
         self._on_event(Pulled(action.lane, action.policy_version))
 
     def _generate(self, action: Generate) -> None:
-        prompt_index, prompt = self._prompts.find(action.fragment.key)
-        request = GenerationRequest(
-            fragment=action.fragment, prompt=prompt, run_seed=self._spec.seed, prompt_index=prompt_index
-        )
-        parts = self._fragment_parts.of(action.fragment, num_ranks=len(self._gang.lanes))
-        generate = self._lanes[action.lane].actor.generate.options(num_returns=2 + len(parts))
-        report, images, *refs = generate.remote(request, parts)
-        then = partial(self._generated, action, request, images, dict(zip(parts, refs, strict=True)))
-        self._calls.start({action.lane: report}, then)
+        requests = [self._request(fragment) for fragment in action.fragments]
+        num_ranks = len(self._gang.lanes)
+        parts = [self._fragment_parts.of(fragment, num_ranks=num_ranks) for fragment in action.fragments]
+        num_values = sum(1 + len(own) for own in parts)
+        generate = self._lanes[action.lane].actor.generate.options(num_returns=1 + num_values)
+        report, *values = generate.remote(requests, parts)
+        self._calls.start({action.lane: report}, partial(self._generated, action, requests, parts, values))
+
+    def _request(self, fragment: Fragment) -> GenerationRequest:
+        prompt_index, prompt = self._prompts.find(fragment.key)
+        return GenerationRequest(fragment=fragment, prompt=prompt, run_seed=self._spec.seed, prompt_index=prompt_index)
 
     def _generated(
         self,
         action: Generate,
-        request: GenerationRequest,
-        images: ObjectRef,
-        parts: dict[Part, ObjectRef],
+        requests: Sequence[GenerationRequest],
+        parts: Sequence[Sequence[Part]],
+        values: Sequence[ObjectRef],
         reports: Reports,
     ) -> None:
-        report = reports[action.lane]
-        self._fragment_parts.observe(report.value.num_bytes)
+        """`values`: for each fragment its pictures, then its parts."""
+        report, remaining = reports[action.lane], iter(values)
         is_lent = self._lanes[action.lane].grant.role is not self._generators
-        self._spans.record_generation(action.lane, report, action.fragment, is_lent=is_lent)
-        self._fragments.put(
-            FragmentRecord(
-                fragment=action.fragment,
-                prompt=request.prompt,
-                prompt_index=request.prompt_index,
-                lane=action.lane,
-                seeds=report.value.seeds,
-                images=images,
-                parts=parts,
+        self._spans.record_generation(action.lane, report, action.fragments, is_lent=is_lent)
+        for request, own_parts, generated in zip(requests, parts, report.value, strict=True):
+            self._fragment_parts.observe(generated.num_bytes)
+            self._fragments.put(
+                FragmentRecord(
+                    fragment=request.fragment,
+                    prompt=request.prompt,
+                    prompt_index=request.prompt_index,
+                    lane=action.lane,
+                    seeds=generated.seeds,
+                    images=next(remaining),
+                    parts={part: next(remaining) for part in own_parts},
+                )
             )
-        )
-        self._on_event(Generated(action.lane, action.fragment.key))
+        self._on_event(Generated(action.lane, tuple(fragment.key for fragment in action.fragments)))
 
     # --- reward lanes -----------------------------------------------------------------------------------------------
 

@@ -129,15 +129,24 @@ class SpanReporter:
         self._began(lane, kind, start, self._work_of(fragment))
         self._recorder.ended(lane, end)
 
-    def record_generation(self, lane: str, report: CallReport[Any], fragment: Fragment, *, is_lent: bool) -> None:
-        """Record a span of generating and one of decoding; for an evaluation or a request, one span of evaluating."""
-        if fragment.key.purpose is not Purpose.TRAIN:
-            self.record_fragment(lane, SpanKind.EVALUATE, report, fragment)
-            return
+    def record_generation(
+        self, lane: str, report: CallReport[Any], fragments: Sequence[Fragment], *, is_lent: bool
+    ) -> None:
+        """Record for each fragment of a call a span of generating and one of decoding, or one of evaluating. Fragments
+        that share passes have consecutive spans, as long as their shares of the call."""
         start, end = self._driver_times(lane, report)
-        work = self._work_of(fragment)
-        self._began(lane, SpanKind.LENT_GENERATE if is_lent else SpanKind.GENERATE, start, work)
-        self._began(lane, SpanKind.DECODE, end - report.value.decode_seconds, work)
+        kind = SpanKind.LENT_GENERATE if is_lent else SpanKind.GENERATE
+        measured = [generated.generate_seconds + generated.decode_seconds for generated in report.value]
+        # What the call took besides, to pack trajectories say, is shared out over its fragments evenly.
+        besides = (end - start - sum(measured)) / len(measured)
+        for fragment, generated, seconds in zip(fragments, report.value, measured, strict=True):
+            work, fragment_end = self._work_of(fragment), start + seconds + besides
+            if fragment.key.purpose is Purpose.TRAIN:
+                self._began(lane, kind, start, work)
+                self._began(lane, SpanKind.DECODE, fragment_end - generated.decode_seconds, work)
+            else:
+                self._began(lane, SpanKind.EVALUATE, start, work)
+            start = fragment_end
         self._recorder.ended(lane, end)
 
     def settle(self, *, is_paused: bool) -> None:

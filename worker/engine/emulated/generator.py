@@ -43,8 +43,19 @@ class EmulatedGenerator(EmulatedLane):
     _version: int | None = None
     """The policy version pulled last."""
 
-    def generate(self, request: GenerationRequest, parts: Sequence[Part]) -> tuple[Any, ...]:
-        """As `GeneratingActor.generate`, with `EmulatedTrajectories` for each of `parts`."""
+    def generate(self, requests: Sequence[GenerationRequest], parts: Sequence[Sequence[Part]]) -> tuple[Any, ...]:
+        """As `GeneratingActor.generate`, with `EmulatedTrajectories` for each part. A call takes as long as its
+        fragments: their cost is their share of calls such as this."""
+        start = time.monotonic()
+        reports, values = list[GenerationReport](), list[Any]()
+        for request, own_parts in zip(requests, parts, strict=True):
+            report, *own_values = self._generate(request, own_parts)
+            reports.append(report)
+            values += own_values
+        return self._report(start, tuple(reports)), *values
+
+    def _generate(self, request: GenerationRequest, parts: Sequence[Part]) -> tuple[Any, ...]:
+        """The report of one fragment, its pictures and its parts, when its cost has passed."""
         start = time.monotonic()
         fragment = request.fragment
         if fragment.policy_version != self._version:
@@ -67,8 +78,9 @@ class EmulatedGenerator(EmulatedLane):
         ]
         self._timing.wait_until_due(start, self.lane, CostKind.GENERATE, num_members)
         num_bytes = self.emulation.trajectory_num_bytes * num_members if parts else 0
-        report = GenerationReport(seeds=seeds, decode_seconds=0.0, num_bytes=num_bytes)
-        return self._report(start, report), images, *trajectories
+        seconds = time.monotonic() - start
+        report = GenerationReport(seeds=seeds, generate_seconds=seconds, decode_seconds=0.0, num_bytes=num_bytes)
+        return report, images, *trajectories
 
     def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
         start = time.monotonic()

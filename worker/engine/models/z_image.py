@@ -17,7 +17,7 @@ from worker.engine.models.base import ModelAdapter
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas, shift_of_resolution
-from worker.engine.models.guidance import Scale
+from worker.engine.models.guidance import Scale, rows
 from worker.engine.models.sample_shapes import check_size, in_unit_range
 
 MAX_TOKENS = 512
@@ -72,9 +72,10 @@ class ZImageAdapter(ModelAdapter):
         self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
     ) -> torch.Tensor:
         num = latents.shape[0]
-        captions = [prompt["embeds"][0]] * num
         if "negative" in prompt:
-            captions = [prompt["negative"][0]] * (num // 2) + [prompt["embeds"][0]] * (num // 2)
+            captions = [*rows(prompt["negative"], num // 2), *rows(prompt["embeds"], num // 2)]
+        else:
+            captions = [*rows(prompt["embeds"], num)]
         predicted: torch.Tensor = self.transformer(
             list(latents.unsqueeze(2).unbind(0)),
             (TIME_SCALE - sigmas * TIME_SCALE) / TIME_SCALE,

@@ -43,6 +43,24 @@ class Transitions:
             means={step: next(tensors) for step in kept},
         )
 
+    def split(self, numbers: Sequence[int]) -> "list[Transitions]":
+        """The transitions of the first `numbers[0]` trajectories, of the next `numbers[1]` and so on, each in buffers
+        of its own as `empty` makes them."""
+        found, first = list[Transitions](), 0
+        tensors = [*self.states.values(), *self.means.values()]
+        for number in numbers:
+            rows = slice(first, first + number)
+            copies = iter(torch.stack([tensor[rows] for tensor in tensors]))
+            found.append(
+                Transitions(
+                    states={step: next(copies) for step in self.states},
+                    log_probs=self.log_probs[rows].clone(),
+                    means={step: next(copies) for step in self.means},
+                )
+            )
+            first += number
+        return found
+
     def reached(self, step: int, sample: torch.Tensor) -> None:
         """Store `sample`, x before denoising step `step` or at the end, if it is trained on."""
         if step in self.states:

@@ -2,16 +2,17 @@
 
 ```text
 rollout lane       ─ a model of its own ─────┐
-lent trainer lane  ─ its generation replica ─┴─► Sampler: pull(version) ─► generate(request) ─► GeneratedFragment
+lent trainer lane  ─ its generation replica ─┴─► Sampler: pull(version) ─► generate_all(requests) ─► GeneratedFragment
 ```
 
 Both run the same code and draw the same bits. Invariant: a fragment never mixes versions. `pull` is called between
-fragments, and `generate` refuses a fragment of any other version than the one bound.
+calls, and `generate_all` refuses a fragment of any other version than the one bound.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, auto
+from itertools import islice
 from typing import Self
 
 import torch
@@ -28,6 +29,7 @@ from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.pipeline_loading import ALL_PARTS, WITHOUT_TEXT
 from worker.engine.models.registry import load_model
 from worker.engine.rollout.denoising import Transitions, sample_ode, sample_sde
+from worker.engine.rollout.drawing_plan import DrawingPlan, joined_plans
 from worker.engine.rollout.noise import initial_noise, trajectory_seed
 from worker.engine.rollout.sde_kernel import SdeKernel
 from worker.engine.sync.binding import bind
@@ -129,35 +131,50 @@ class Sampler:
         self._bound = _BoundWeights.NONE
 
     def generate(self, request: GenerationRequest) -> GeneratedFragment:
-        """Draw one fragment: for training with the algorithm's stochastic steps, otherwise deterministically on the
-        evaluation's schedule.
+        """Draw one fragment; as `generate_all`."""
+        return self.generate_all([request])[0]
+
+    def generate_all(self, requests: Sequence[GenerationRequest]) -> list[GeneratedFragment]:
+        """Draw fragments of one purpose, in the same passes where steps and prompts allow it: for training with the
+        algorithm's stochastic steps, otherwise deterministically on the evaluation's schedule.
 
         Raises:
-            SyncError: when the fragment is of another version than the one bound.
+            SyncError: when a fragment is of another version than the one bound.
             NonFiniteError: naming the first member whose latents are not finite; decoded they would only look black.
         """
-        fragment = request.fragment
-        if fragment.policy_version != self.policy_version:
-            raise SyncError(
-                f"fragment {fragment.key} wants policy version {fragment.policy_version}, "
-                f"but {self.policy_version} is bound: pull it first"
-            )
+        for fragment in (request.fragment for request in requests):
+            if fragment.policy_version != self.policy_version:
+                raise SyncError(
+                    f"fragment {fragment.key} wants policy version {fragment.policy_version}, "
+                    f"but {self.policy_version} is bound: pull it first"
+                )
         started = time.perf_counter()
-        self._bind_for(fragment.key.purpose)
-        clean, trajectories, seeds = self._draw(request)
-        _check_finite(clean, request)
+        self._bind_for(requests[0].fragment.key.purpose)
+        made = list[GeneratedFragment]()
+        for plan in joined_plans([self._plan(request) for request in requests]):
+            made += self._generate(plan, started)
+            started = time.perf_counter()
+        return made
+
+    def _generate(self, plan: DrawingPlan, started: float) -> Iterator[GeneratedFragment]:
+        """The fragments of a plan; the seconds since `started` are shared out over them by their members."""
+        clean, trajectories = self._draw(plan)
         drawn = time.perf_counter()
         sampling = self._spec.sampling
         images = self._model.decode(clean, height=sampling.height, width=sampling.width, num_frames=sampling.num_frames)
-        return GeneratedFragment(
-            fragment=fragment,
-            prompt=request.prompt,
-            trajectories=trajectories,
-            images=images,
-            seeds=seeds,
-            generate_seconds=drawn - started,
-            decode_seconds=time.perf_counter() - drawn,
-        )
+        decoded, first = time.perf_counter(), 0
+        for request, number, own in zip(plan.requests, plan.numbers, trajectories, strict=True):
+            share = number / len(plan.seeds)
+            yield GeneratedFragment(
+                fragment=request.fragment,
+                prompt=request.prompt,
+                trajectories=own,
+                images=images[first : first + number],
+                seeds=plan.seeds[first : first + number],
+                generate_seconds=(drawn - started) * share,
+                decode_seconds=(decoded - drawn) * share,
+            )
+            first += number
 
     def _bind_for(self, purpose: Purpose) -> None:
         """Bind the weights that `purpose` is drawn with, if the live modules hold others."""
@@ -169,8 +186,8 @@ class Sampler:
             bind(self._model.trainable, self._pulled, evaluated=is_evaluated)
             self._bound = wanted
 
-    def _draw(self, request: GenerationRequest) -> tuple[torch.Tensor, Trajectories | None, tuple[int, ...]]:
-        """The clean latents (N, ...) of a fragment, its trajectories where it trains, and the seed of each member."""
+    def _plan(self, request: GenerationRequest) -> DrawingPlan:
+        """The drawing plan of one fragment."""
         fragment, sampling = request.fragment, self._spec.sampling
         key = fragment.key
         seeds = tuple(
@@ -179,27 +196,49 @@ class Sampler:
         )
         conditioning = self._model.conditioning(request.prompt, sampling)
         shape = self._model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
-        if key.purpose is Purpose.TRAIN and self._spec.algorithm.shares_initial_noise:
+        if key.purpose is not Purpose.TRAIN:
+            latents = initial_noise(seeds, shape)
+            return DrawingPlan(requests=(request,), seeds=seeds, latents=latents, conditioning=conditioning)
+        if self._spec.algorithm.shares_initial_noise:
             first = trajectory_seed(
                 request.run_seed, key.purpose, key.batch, request.prompt_index, 0, draw=fragment.draw
             )
             latents = initial_noise([first], shape).repeat(len(seeds), *[1] * len(shape))
         else:
             latents = initial_noise(seeds, shape)
-        if key.purpose is not Purpose.TRAIN:
-            return sample_ode(self._model, latents, self._eval_sigmas, conditioning), None, seeds
-        steps = steps_of_group(self._spec, key.batch, request.prompt_index)
+        return DrawingPlan(
+            requests=(request,),
+            seeds=seeds,
+            latents=latents,
+            conditioning=conditioning,
+            log_prob_conditioning=self._log_prob_conditioning(request.prompt),
+            steps=steps_of_group(self._spec, key.batch, request.prompt_index),
+            keep_means=self._keeps_means(fragment),
+        )
+
+    def _draw(self, plan: DrawingPlan) -> tuple[torch.Tensor, list[Trajectories | None]]:
+        """The clean latents (N, ...) of a plan, and for each of its fragments the trajectories where it trains."""
+        if plan.steps is None:
+            clean = sample_ode(self._model, plan.latents, self._eval_sigmas, plan.conditioning)
+            _check_finite(clean, plan)
+            return clean, [None] * len(plan.requests)
         clean, transitions = sample_sde(
             self._model,
-            latents,
+            plan.latents,
             self._kernel,
-            conditioning,
-            steps=steps,
-            seeds=seeds,
-            keep_means=self._keeps_means(fragment),
-            log_prob_conditioning=self._log_prob_conditioning(request.prompt),
+            plan.conditioning,
+            steps=plan.steps,
+            seeds=plan.seeds,
+            keep_means=plan.keep_means,
+            log_prob_conditioning=plan.log_prob_conditioning,
         )
-        return clean, self._trajectories(request, steps, transitions, clean, seeds), seeds
+        _check_finite(clean, plan)
+        split = [transitions] if len(plan.requests) == 1 else transitions.split(plan.numbers)
+        seeds, cleans = iter(plan.seeds), clean.split(plan.numbers)
+        return clean, [
+            self._trajectories(request, plan.steps, own, its_clean, tuple(islice(seeds, len(its_clean))))
+            for request, own, its_clean in zip(plan.requests, split, cleans, strict=True)
+        ]
 
     def _log_prob_conditioning(self, prompt: Prompt) -> Conditioning | None:
         """What the policy is trained with, where its guidance differs from that of sampling; else `None`."""
@@ -244,11 +283,12 @@ class Sampler:
         )
 
 
-def _check_finite(latents: torch.Tensor, request: GenerationRequest) -> None:
+def _check_finite(latents: torch.Tensor, plan: DrawingPlan) -> None:
     """Raise `NonFiniteError` for the first member of `latents` (N, ...) that holds NaN or infinity."""
     broken = (~torch.isfinite(latents).flatten(1).all(1)).nonzero().flatten().tolist()
     if broken:
-        member = request.fragment.members[broken[0]]
+        members = [(request, member) for request in plan.requests for member in request.fragment.members]
+        request, member = members[broken[0]]
         value = latents[broken[0]][~torch.isfinite(latents[broken[0]])][0]
         where = f"prompt {request.prompt.text!r}, member {member}, policy version {request.fragment.policy_version}"
         raise NonFiniteError("latents", where, float(value))

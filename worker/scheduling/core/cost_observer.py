@@ -34,8 +34,10 @@ class CostObserver:
     def observe(self, event: Event, at: float) -> None:
         """Must be called before the event is applied, while the lane still has the answered action under way."""
         match event:
-            case Generated() | Scored():
-                self._fragment_done(event, at)
+            case Generated():
+                self._generated(event, at)
+            case Scored():
+                self._scored(event, at)
             case Pulled(lane):
                 self._lane_done(lane, CostKind.PULL, at)
             case Switched(lane, to):
@@ -53,13 +55,23 @@ class CostObserver:
             case _:
                 pass
 
-    def _fragment_done(self, event: Generated | Scored, at: float) -> None:
+    def _generated(self, event: Generated, at: float) -> None:
+        """The seconds of a call are shared out over its fragments by their members."""
+        lanes = self._state.lanes
+        action = lanes[event.lane].under_way if event.lane in lanes else None
+        if not isinstance(action, Generate):
+            return
+        numbers = [len(fragment.members) for fragment in action.fragments if fragment.key.purpose is Purpose.TRAIN]
+        for number in numbers:
+            seconds = (at - lanes[event.lane].since) * number / sum(numbers)
+            self._state.costs.observe(event.lane, CostKind.GENERATE, seconds, number)
+
+    def _scored(self, event: Scored, at: float) -> None:
         if event.key.purpose is not Purpose.TRAIN or event.lane not in self._state.lanes:
             return
         action = self._state.lanes[event.lane].under_way
-        if isinstance(action, Generate | Score):
-            kind = CostKind.GENERATE if isinstance(action, Generate) else CostKind.SCORE
-            self._lane_done(event.lane, kind, at, len(action.fragment.members))
+        if isinstance(action, Score):
+            self._lane_done(event.lane, CostKind.SCORE, at, len(action.fragment.members))
 
     def _accumulated(self, event: Accumulated, at: float) -> None:
         """Ranks in step are slowed by each other, so their seconds are the gang's: those from the common start to the

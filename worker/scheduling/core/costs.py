@@ -22,7 +22,8 @@ class CostKind(StrEnum):
     """A kind of work, and the unit that its cost is counted in; kinds without a unit are paid once per call."""
 
     GENERATE = "generate"
-    """Generation of a fragment, decoding included. Unit: a trajectory."""
+    """Generation of a fragment, decoding included; of a call of several fragments, its share by members. Unit: a
+    trajectory."""
     SCORE = "score"
     """Scoring of a fragment. Unit: an image or clip."""
     ACCUMULATE = "accumulate"

@@ -40,8 +40,8 @@ def _seconds_of(state: SchedulerState, lane: str, action: Action) -> float:
             return expected_seconds(state, lane, CostKind.PULL)
         case Switch(to=to):
             return expected_seconds(state, lane, CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM)
-        case Generate(fragment=fragment):
-            return expected_seconds(state, lane, CostKind.GENERATE, len(fragment.members))
+        case Generate(fragments=fragments):
+            return sum(expected_seconds(state, lane, CostKind.GENERATE, len(each.members)) for each in fragments)
         case Accumulate(micro_batches=micro_batches):
             return expected_seconds(state, lane, CostKind.ACCUMULATE, len(micro_batches))
         case Score(fragment=fragment):

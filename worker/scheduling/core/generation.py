@@ -1,9 +1,10 @@
 """Generation: which fragment is generated next, and on which lane.
 
 Lanes pull work: a free lane takes the most urgent fragment, so a slow lane takes fewer; a lent trainer lane does the
-same for as long as its allowance lasts. In a colocated run, where all lanes wait for the last fragment, the last ones
-are left to the lanes that end them first (`generation_shares`). Invariant: a lane holds exactly the fragment's policy
-version when it starts, and changes versions only between fragments: no trajectory mixes two.
+same for as long as its allowance lasts. Short fragments are taken several at once, as `call_sizes` says. In a colocated
+run, where all lanes wait for the last fragment, the last ones are left to the lanes that end them first
+(`generation_shares`). Invariant: a lane holds exactly the fragment's policy version when it starts, and changes
+versions only between calls: no trajectory mixes two.
 """
 
 from collections import Counter
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from worker.contracts.names import LaneRole
+from worker.scheduling.core.call_sizes import CallSizes
 from worker.scheduling.core.fragment_queue import FragmentQueue
 from worker.scheduling.core.generation_shares import GenerationShares
 from worker.scheduling.core.lane_table import Lane, LaneTable
@@ -23,9 +25,9 @@ _URGENCY = {Purpose.REQUEST: 0, Purpose.EVALUATE: 1, Purpose.TRAIN: 2}
 class Generation:
     """The queue of fragments to generate, and the lanes that take from it."""
 
-    def __init__(self, lanes: LaneTable, shares: GenerationShares | None = None) -> None:
-        """`shares`: decide which lanes generate the last fragments; `None` where every free lane takes one."""
-        self._lanes, self._shares = lanes, shares
+    def __init__(self, lanes: LaneTable, call_sizes: CallSizes, shares: GenerationShares | None = None) -> None:
+        """`shares`: decide which lanes generate the last fragments; `None` where every free lane takes some."""
+        self._lanes, self._call_sizes, self._shares = lanes, call_sizes, shares
         self._queue = FragmentQueue(_URGENCY)
         self._assigned: dict[str, Fragment] = {}
         """By lane: a fragment of an older version, kept for the lane that is pulling that version."""
@@ -71,7 +73,7 @@ class Generation:
     def requeue(self, lane: Lane) -> None:
         """Put back the fragments that a lost lane had begun or was about to begin."""
         if isinstance(lane.under_way, Generate):
-            self._queue.push(lane.under_way.fragment)
+            self._queue.push_all(lane.under_way.fragments)
         self.unassign(lane)
 
     def is_assigned(self, lane: Lane) -> bool:
@@ -96,9 +98,14 @@ class Generation:
         return self._generate(lane, self._queue.pop())
 
     def _generate(self, lane: Lane, fragment: Fragment) -> Action:
+        """A call of this fragment and of those next in line that may go with it."""
+        number = self._call_sizes.num_fragments(lane, 1 + len(self._queue))
+        fragments = [fragment]
+        while len(fragments) < number and (following := self._queue.first()) and _go_together(fragment, following):
+            fragments.append(self._queue.pop())
         if lane.is_lent:
-            self._lanes.allow(lane, lane.allowance - 1)
-        return Generate(lane.name, fragment)
+            self._lanes.allow(lane, lane.allowance - len(fragments))
+        return Generate(lane.name, tuple(fragments))
 
     def _pull(self, lane: Lane, first: Fragment | None, current_version: int) -> Action | None:
         if first is None and lane.is_lent:
@@ -109,3 +116,10 @@ class Generation:
             self._assigned[lane.name] = self._queue.pop()
             return Pull(lane.name, first.policy_version)
         return None if lane.policy_version == current_version else Pull(lane.name, current_version)
+
+
+def _go_together(fragment: Fragment, following: Fragment) -> bool:
+    """Whether two fragments may be generated in one call: a lane holds one version, and an evaluation takes another
+    number of denoising steps than a batch."""
+    key, other = fragment.key, following.key
+    return (key.purpose, key.batch, fragment.policy_version) == (other.purpose, other.batch, following.policy_version)

@@ -90,8 +90,9 @@ class GenerationShares:
 
     def _seconds(self, lane: str, action: Action) -> float:
         match action:
-            case Generate(fragment=fragment):
-                return self._costs.seconds(lane, CostKind.GENERATE, len(fragment.members)) or 0.0
+            case Generate(fragments=fragments):
+                sizes = [len(fragment.members) for fragment in fragments]
+                return sum(self._costs.seconds(lane, CostKind.GENERATE, size) or 0.0 for size in sizes)
             case Pull():
                 return self._costs.seconds(lane, CostKind.PULL) or 0.0
             case Switch(to=LaneRole.ROLLOUT):

@@ -108,10 +108,10 @@ class Switched:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A lane has generated a fragment."""
+    """A lane has generated these fragments."""
 
     lane: str
-    key: FragmentKey
+    keys: tuple[FragmentKey, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +249,11 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """A lane generates a fragment under the version that it holds. Answered by `Generated`."""
+    """A lane generates fragments of one purpose, batch and version, which it holds, in one call. How many depends on
+    timing; what each holds does not. Answered by `Generated`."""
 
     lane: str
-    fragment: Fragment
+    fragments: tuple[Fragment, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ def is_answer(event: Event, action: Action) -> bool:
             return event == Pulled(lane, version)
         case Switch(lane, to):
             return event == Switched(lane, to)
-        case Generate(lane, fragment):
-            return isinstance(event, Generated) and (event.lane, event.key) == (lane, fragment.key)
+        case Generate(lane, fragments):
+            return event == Generated(lane, tuple(fragment.key for fragment in fragments))
         case Score(lane, fragment):
             return isinstance(event, Scored) and (event.lane, event.key) == (lane, fragment.key)
         case Accumulate(lane, batch, minibatch, epoch, micro_batches):

@@ -40,6 +40,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole, Placement
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.admission import Admission, BatchSettings, resumed_batch_version
+from worker.scheduling.core.call_sizes import CallSizes
 from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.cost_observer import CostObserver
 from worker.scheduling.core.costs import CostTable
@@ -121,11 +122,13 @@ class Scheduler:
         first_version = resumed_batch_version(first_batch_version, policy_version, pipeline.max_staleness)
         lanes, costs = LaneTable(), CostModel(prior)
         is_colocated = pipeline.placement is Placement.COLOCATED
-        generation = Generation(lanes, GenerationShares(lanes, costs) if is_colocated else None)
+        generators = LaneRole.TRAINER if is_colocated else LaneRole.ROLLOUT
+        call_sizes = CallSizes(algebra, lanes, costs, generators=generators, deterministic=pipeline.deterministic)
+        generation = Generation(lanes, call_sizes, GenerationShares(lanes, costs) if is_colocated else None)
         self.state = SchedulerState(
             algebra=algebra,
             settings=settings,
-            generators=LaneRole.TRAINER if is_colocated else LaneRole.ROLLOUT,
+            generators=generators,
             lends_together=lends_together,
             equal_counts=equal_counts,
             lanes=lanes,
@@ -228,8 +231,9 @@ class Scheduler:
     def _generated(self, event: Generated) -> None:
         action = self.state.lanes.finish(event.lane, event)
         assert isinstance(action, Generate)
-        self.state.work.assembler_of(event.key).generated(event.key)
-        self.state.scoring.enqueue(action.fragment)
+        for fragment in action.fragments:
+            self.state.work.assembler_of(fragment.key).generated(fragment.key)
+            self.state.scoring.enqueue(fragment)
 
     def _scored(self, event: Scored) -> None:
         action = self.state.lanes.finish(event.lane, event)

@@ -217,10 +217,16 @@ class _Reading:
         in_scoring: dict[int, list[tuple[int, float]]] = {number: [] for number in self._batches}
         for lane in self._lanes:
             action = lane.under_way
-            if isinstance(action, Generate | Score) and action.fragment.key.purpose is Purpose.TRAIN:
-                key = action.fragment.key
-                of_kind = unscored if isinstance(action, Generate) else in_scoring
-                of_kind[key.batch].append((key.group, self._free_at(lane)))
+            match action:
+                case Generate(fragments=fragments):
+                    of_kind = unscored
+                case Score(fragment=fragment):
+                    of_kind, fragments = in_scoring, (fragment,)
+                case _:
+                    continue
+            for key in (fragment.key for fragment in fragments):
+                if key.purpose is Purpose.TRAIN:
+                    of_kind[key.batch].append((key.group, self._free_at(lane)))
         for fragment in self._state.scoring.waiting():
             if fragment.key.purpose is Purpose.TRAIN:
                 unscored[fragment.key.batch].append((fragment.key.group, 0.0))

@@ -95,6 +95,8 @@ class _ScheduledEvent:
     event: Event
     lanes: tuple[str, ...]
     """The lanes that are occupied until then."""
+    later_spans: tuple[tuple[float, SpanKind, Work], ...] = ()
+    """Spans of a lane's call after its first: when each begins, its kind, and its work."""
 
 
 class Simulator:
@@ -201,6 +203,8 @@ class Simulator:
         for lane in lanes:
             del occupied[lane]
             if self._recorder is not None and not isinstance(scheduled.event, LaneJoined):
+                for start, kind, work in scheduled.later_spans:
+                    self._recorder.began(lane, kind, start, work)
                 self._recorder.ended(lane, now)
         self._apply(scheduled.event, now)
 
@@ -294,15 +298,14 @@ class Simulator:
             case Switch(lane, to):
                 kind = CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM
                 self._occupy((lane,), SpanKind.SWITCH, Work(), now, self._seconds(lane, kind), Switched(lane, to))
-            case Generate(lane, fragment):
-                is_lent = self._lanes[lane].role is not self._scheduler.state.generators
-                span = SpanKind.LENT_GENERATE if is_lent else SpanKind.GENERATE
-                self._work_on(lane, CostKind.GENERATE, span, fragment, now, Generated(lane, fragment.key))
+            case Generate():
+                self._generate(action, now)
             case Score(lane, fragment):
                 # The schedule does not depend on the rewards' values, only on whether a group's differ.
                 has_spread = has_synthetic_spread(fragment, self._share_without_spread)
                 event = Scored(lane, fragment.key, (0.0,) * len(fragment.members), has_spread)
-                self._work_on(lane, CostKind.SCORE, SpanKind.SCORE, fragment, now, event)
+                seconds = self._seconds(lane, CostKind.SCORE, len(fragment.members))
+                self._occupy((lane,), SpanKind.SCORE, self._work_of(fragment), now, seconds, event)
             case Accumulate():
                 self._accumulate(action, now)
             case Commit() | Snapshot():
@@ -341,9 +344,25 @@ class Simulator:
                 seconds = self._seconds(GANG, CostKind.SNAPSHOT)
                 self._occupy(self._trainers, SpanKind.PUBLISH, work, now, seconds, Snapshotted(version))
 
-    def _work_on(self, lane: str, cost: CostKind, span: SpanKind, fragment: Fragment, now: float, event: Event) -> None:
+    def _generate(self, action: Generate, now: float) -> None:
+        """A call takes as long as its fragments, whose cost is their share of calls such as this."""
+        lane, end = action.lane, now
+        is_lent = self._lanes[lane].role is not self._scheduler.state.generators
+        kind = SpanKind.LENT_GENERATE if is_lent else SpanKind.GENERATE
+        spans: list[tuple[float, SpanKind, Work]] = []
+        for fragment in action.fragments:
+            start, work = end, self._work_of(fragment)
+            end = start + self._seconds(lane, CostKind.GENERATE, len(fragment.members))
+            self._observe_work(kind, work, start, end)
+            spans.append((start, kind, work))
+        if self._recorder is not None:
+            self._recorder.began(lane, kind, now, spans[0][2])
+        event = Generated(lane, tuple(fragment.key for fragment in action.fragments))
+        self._schedule(end, _ScheduledEvent(event, (lane,), tuple(spans[1:])))
+
+    def _work_of(self, fragment: Fragment) -> Work:
         key, num_samples = fragment.key, len(fragment.members)
-        work = Work(
+        return Work(
             batch=key.batch,
             group=key.group,
             fragment=key.group * self._algebra.num_fragments_per_group + key.index,
@@ -351,7 +370,6 @@ class Simulator:
             num_samples=num_samples,
             num_units=num_samples,
         )
-        self._occupy((lane,), span, work, now, self._seconds(lane, cost, num_samples), event)
 
     def _seconds(self, lane: str, kind: CostKind, num_units: int = 1) -> float:
         """The actual seconds of a piece of work. Raises `ValueError` where its kind lacks a cost that it must have."""

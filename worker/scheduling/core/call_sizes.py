@@ -1,0 +1,62 @@
+"""How many fragments a lane generates in one call: several where a single one is too short to use the lane well.
+
+Each pass of a model costs some time whatever its size, to start its kernels, so one pass over the members of several
+fragments takes less than one pass for each. Long fragments gain nothing and would only be shared out less evenly.
+
+Invariant: deterministic runs generate one fragment a call, because kernels may round differently for another batch size
+and the size of a call depends on timing.
+"""
+
+import math
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import LaneRole
+from worker.scheduling.core.cost_model import CostModel
+from worker.scheduling.core.costs import CostKind
+from worker.scheduling.core.lane_table import Lane, LaneTable
+
+LONGEST_SHARED_CALL_SECONDS = 1.0
+"""A call of several fragments is expected to take no longer. What passes cost whatever their size adds up to some 70 ms
+in a call of the demo (6 denoising steps and a decoding on one CPU thread): more than this gains next to nothing."""
+
+
+class CallSizes:
+    """Finds the number of fragments of each call."""
+
+    def __init__(
+        self,
+        algebra: BatchAlgebra,
+        lanes: LaneTable,
+        costs: CostModel,
+        *,
+        generators: LaneRole,
+        deterministic: bool,
+    ) -> None:
+        """`generators`: the role whose lanes generate without being lent."""
+        self._lanes, self._costs, self._generators = lanes, costs, generators
+        self._fragment_size = algebra.fragment_size
+        self._most = 1 if deterministic else algebra.num_trajectories_per_call // algebra.fragment_size
+
+    def num_fragments(self, lane: Lane, num_waiting: int) -> int:
+        """The number of fragments of the lane's next call, from 1 to `num_waiting`.
+
+        A lane whose cost is not known yet, and one that is lent and must return after any fragment, take one.
+        """
+        most = min(num_waiting, self._most)
+        if most < 2 or lane.role is not self._generators:
+            return 1
+        seconds = self._costs.seconds(lane.name, CostKind.GENERATE, self._fragment_size)
+        if seconds is None:
+            return 1
+        if seconds > 0:
+            most = min(most, int(LONGEST_SHARED_CALL_SECONDS / seconds))
+        return self._share(max(1, most), num_waiting)
+
+    def _share(self, most: int, num_waiting: int) -> int:
+        """At most `most` of those that wait: equally many in each call of a single lane; of several lanes half of an
+        equal share, so that the last calls are short and all lanes end at about the same time (factoring: Hummel,
+        Schonberg and Flynn, Communications of the ACM 35(8), 1992)."""
+        num_lanes = self._lanes.num(self._generators)
+        if num_lanes == 1:
+            return math.ceil(num_waiting / math.ceil(num_waiting / most))
+        return min(most, max(1, num_waiting // (2 * num_lanes)))
