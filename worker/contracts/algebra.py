@@ -160,6 +160,12 @@ class BatchAlgebra(Contract):
             max_resamples=batch.max_resamples,
         )
 
+    def with_fragment_size(self, fragment_size: int) -> "BatchAlgebra":
+        """The same batch cut into fragments of another size. Raises `ValueError` for one that does not divide."""
+        _require_divides("fragment_size", fragment_size, "group_size", self.group_size)
+        num_fragments = self.num_trajectories // fragment_size
+        return self.model_copy(update={"fragment_size": fragment_size, "num_fragments": num_fragments})
+
     @property
     def num_units_per_group(self) -> int:
         """Units that micro-batches are split from: a group's trajectories, or the pairs that an algorithm makes of

@@ -43,7 +43,7 @@ def clock() -> Clock:
 @pytest.fixture
 def reporter(clock: Any, client: Any) -> SpanReporter:
     lanes: Any = OneLane()
-    made = SpanReporter(lanes, clock, client, run=RUN, num_fragments_per_group=2)
+    made = SpanReporter(lanes, clock, client, run=RUN)
     made.begin()
     made.follow(lambda lane: IdleCause.BATCH_BARRIER)
     return made

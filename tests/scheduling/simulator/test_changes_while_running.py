@@ -39,7 +39,7 @@ def run(revise_after: int, to: PipelineSpec, written: list[Line] | None = None) 
     roles = [LaneRole.TRAINER, LaneRole.TRAINER, LaneRole.ROLLOUT, LaneRole.ROLLOUT]
     lanes = [SimulatedLane(lane=lane_name(index), role=role) for index, role in enumerate(roles)]
     lanes.append(SimulatedLane(lane=reward_lane_name(0), role=LaneRole.REWARD))
-    Simulator(scheduler, work.algebra, lanes, costs.cost_table((0, 1)), spans.append, observe=observe).run()
+    Simulator(scheduler, lanes, costs.cost_table((0, 1)), spans.append, observe=observe).run()
     return published, spans
 
 
@@ -106,7 +106,7 @@ def test_the_gang_of_a_simulated_run_changes_at_a_batch_boundary() -> None:
     roles = [LaneRole.TRAINER, LaneRole.ROLLOUT, LaneRole.ROLLOUT, LaneRole.ROLLOUT]
     lanes = [SimulatedLane(lane=lane_name(index), role=role) for index, role in enumerate(roles)]
     lanes.append(SimulatedLane(lane=reward_lane_name(0), role=LaneRole.REWARD))
-    simulator = Simulator(scheduler, work.algebra, lanes, table, spans.append, observe=observe)
+    simulator = Simulator(scheduler, lanes, table, spans.append, observe=observe)
     simulator.run()
     trained = {(span.lane, span.batch) for span in spans if span.kind is SpanKind.TRAIN and span.num_units}
     assert {lane for lane, batch in trained if batch is not None and batch < 2} == {lane_name(0)}

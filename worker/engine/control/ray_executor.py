@@ -139,7 +139,7 @@ class RayExecutor:
         reports: Reports,
     ) -> None:
         report = reports[action.lane]
-        self._fragment_parts.observe(report.value.num_bytes)
+        self._fragment_parts.observe(report.value.num_bytes, num_trajectories=len(action.fragment.members))
         is_lent = self._lanes[action.lane].grant.role is not self._generators
         self._spans.record_generation(action.lane, report, action.fragment, is_lent=is_lent)
         self._fragments.put(
@@ -173,15 +173,13 @@ class RayExecutor:
             return
         if is_resampled(has_spread=has_spread, draw=fragment.draw, max_resamples=self._spec.batch.max_resamples):
             self._fragments.drop_group(Purpose.TRAIN, key.batch, key.group)
-            self._metrics.resampled(key.batch)
+            self._metrics.resampled(fragment)
         else:
-            self._metrics.scored(key.batch)
+            self._metrics.scored(fragment)
 
     def _has_spread(self, key: FragmentKey) -> bool:
         """Whether the fragment's group has spread; also true while others of its fragments are not scored."""
-        records, algebra = self._fragments.of_group(Purpose.TRAIN, key.batch, key.group), self._spec.algebra
-        num_scored = sum(record.scored is not None for record in records)
-        is_complete = num_scored == algebra.num_fragments // algebra.num_groups
+        is_complete = self._fragments.is_scored(key.batch, key.group, self._spec.batch.group_size)
         return not is_complete or self._advantages.has_spread(key.batch, key.group)
 
     # --- trainer lanes ----------------------------------------------------------------------------------------------

@@ -3,20 +3,24 @@
     PoolCosts measured (`run_costs`) ─┬─► simulate the present way of working ─► seconds of a batch now  ┐
                                       └─► planner, modes that can be reached ──► seconds of a batch then ┴─► Decision
 
-A run on `auto` can change, between two batches, which lanes train, how trainer lanes are lent, and `gap`. Placement,
-staleness, `tsp` and what fragments and micro-batches hold stay as they are, because open work and the lanes' processes
-depend on them. Invariants: equal inputs give equal decisions; a change is decided only where what it saves over the
-remaining batches outweighs what it costs by a margin; lanes have memory for what they are to do.
+A run on `auto` can change, between two batches, which lanes train, how trainer lanes are lent, `gap`, and where the
+request has several, the size of fragments. Placement, staleness, `tsp` and what micro-batches hold stay as they are,
+because open work and the lanes' processes depend on them. Invariants: equal inputs give equal decisions; a change is
+decided only where what it saves over the remaining batches outweighs what it costs by a margin; lanes have memory for
+what they are to do.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
 from worker.scheduling.planning.lane_kinds import LaneKinds
+from worker.scheduling.planning.mode_limits import ModeLimits
 from worker.scheduling.planning.modes import PlanningMode
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 
@@ -27,7 +31,8 @@ at. Each change doubles it for the next one: at staleness 1 batches take turns i
 them do not tell two ways of working apart that are nearly as good, and a run must not go back and forth between
 them."""
 MIN_SWITCH_GAIN = 0.01
-"""The same for lending and `gap` alone, which change at no cost."""
+"""The same for lending, `gap` and fragments alone, which change at no cost. It doubles for the fragments too: what
+sizes cost that the run has not tried is inferred."""
 GAIN_OVER_MOVE = 2.0
 """What a change must save over the remaining batches, in multiples of the seconds that it takes: the prediction may be
 half wrong."""
@@ -44,7 +49,7 @@ class Situation:
     """A run between two batches."""
 
     request: PlanRequest
-    """What the run may do on its lanes, with the costs measured so far and the fragment size that it has."""
+    """What the run may do on its lanes, with the costs measured so far and the fragment sizes that it may take."""
     present: Candidate
     """How it works now."""
     can_lend: bool
@@ -53,8 +58,8 @@ class Situation:
     """Batches that would be trained after a change."""
     move_seconds: float
     """Seconds for which training would stand still for other trainer lanes."""
-    num_moves: int = 0
-    """Changes of the trainer lanes so far."""
+    num_changes: int = 0
+    """Changes of the trainer lanes or of the fragment size so far."""
     relative_error: float = 0.0
     """The relative standard error of the predicted seconds, from that of the costs."""
     speeds: tuple[float, ...] = ()
@@ -121,14 +126,24 @@ def _seconds(request: PlanRequest, candidate: Candidate) -> float:
 
 
 def _switched(situation: Situation) -> list[tuple[float, Candidate]]:
-    """The present split with lending and `gap` otherwise; lending by search, which takes long to simulate, is left to
-    the planner."""
-    present, found = situation.present, []
+    """The present split with lending, `gap` and fragments otherwise; lending by search, which takes long to simulate,
+    is left to the planner."""
+    request, present, found = situation.request, situation.present, []
+    limits = request.limits()
     for pipeline in _reachable(situation):
-        if pipeline != present.pipeline and pipeline.tag is not TrainerAssist.SEARCH:
-            candidate = replace(present, pipeline=pipeline)
-            found.append((_seconds(situation.request, candidate), candidate))
+        for size in request.fragment_sizes:
+            candidate = replace(present, pipeline=pipeline, fragment_size=size)
+            is_other = candidate != present and pipeline.tag is not TrainerAssist.SEARCH
+            if is_other and (size == present.fragment_size or _fits(limits, candidate)):
+                found.append((_seconds(request, candidate), candidate))
     return found
+
+
+def _fits(limits: ModeLimits, candidate: Candidate) -> bool:
+    """Whether lanes have memory for fragments of the candidate's size."""
+    kinds = limits.kinds_for(candidate.fragment_size, candidate.pipeline.max_staleness)
+    trainers = np.bincount([kinds.of_lane[lane] for lane in candidate.trainers], minlength=kinds.number.size)
+    return bool(kinds.fit(trainers[None, :], lends=candidate.pipeline.trainers_generate).all())
 
 
 def _reachable(situation: Situation) -> list[PipelineSpec]:
@@ -185,7 +200,9 @@ def _same_trainers(one: Candidate, other: Candidate) -> bool:
 
 def _is_worth_it(situation: Situation, before: float, seconds: float, candidate: Candidate) -> bool:
     gain, moves = before - seconds, not _same_trainers(candidate, situation.present)
-    margin = MIN_GAIN * 2**situation.num_moves if moves else MIN_SWITCH_GAIN
+    margin = MIN_GAIN if moves else MIN_SWITCH_GAIN
+    if moves or candidate.fragment_size != situation.present.fragment_size:
+        margin *= 2**situation.num_changes
     least = max(margin, NUM_ERRORS * situation.relative_error)
     cost = GAIN_OVER_MOVE * situation.move_seconds if moves else 0.0
     return gain > least * before and gain * situation.batches_left > cost

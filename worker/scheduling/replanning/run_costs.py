@@ -157,6 +157,17 @@ def _clusters(entries: Sequence[tuple[_Ratio, int]]) -> list[list[tuple[_Ratio, 
     return clusters
 
 
+def are_alike(one: MeasuredCost, other: MeasuredCost) -> bool:
+    """Whether two measurements of a lane differ by no more than lanes of a kind may, or than they can tell."""
+    fewest, most = max(one.fewest_units, other.fewest_units), min(one.most_units, other.most_units)
+    if fewest > most:
+        # Of other sizes, what the one would cost at the other's is inferred.
+        return True
+    size = (fewest + most) / 2
+    first, second = (_Ratio(known.cost.seconds(size), known.relative_error) for known in (one, other))
+    return _is_alike(first, second)
+
+
 def _is_alike(one: _Ratio, other: _Ratio) -> bool:
     """Whether two lanes differ by no more than is worth a place in a plan, or than their measurements can tell."""
     tolerance = max(SAME_WITHIN, _NUM_ERRORS * math.hypot(one.error, other.error))

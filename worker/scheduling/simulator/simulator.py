@@ -13,7 +13,6 @@ import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole
 from worker.contracts.spans import Span, SpanKind
 from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
@@ -103,7 +102,6 @@ class Simulator:
     def __init__(
         self,
         scheduler: Scheduler,
-        algebra: BatchAlgebra,
         lanes: Iterable[SimulatedLane],
         costs: CostTable,
         emit: Callable[[Span], None] | None,
@@ -131,7 +129,6 @@ class Simulator:
                 that comes or goes.
         """
         self._scheduler = scheduler
-        self._algebra = algebra
         self._lanes = {lane.lane: lane for lane in lanes}
         self._costs = costs
         self._vary = vary
@@ -343,11 +340,10 @@ class Simulator:
 
     def _work_on(self, lane: str, cost: CostKind, span: SpanKind, fragment: Fragment, now: float, event: Event) -> None:
         key, num_samples = fragment.key, len(fragment.members)
-        num_fragments_per_group = self._algebra.num_fragments // self._algebra.num_groups
         work = Work(
             batch=key.batch,
             group=key.group,
-            fragment=key.group * num_fragments_per_group + key.index,
+            fragment=key.index,
             policy_version=fragment.policy_version,
             num_samples=num_samples,
             num_units=num_samples,
