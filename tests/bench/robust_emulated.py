@@ -1,4 +1,4 @@
-"""The sample of `make bench-robust` on emulated lanes over real Ray: what re-planning gains there, and what it promised.
+"""The sample of `make bench-robust` on emulated lanes over real Ray: what re-planning gains, and what it promised.
 
 wrong history ─► plan ─► run on real actors, which wait as long as work truly takes ─► re-planned ─► `plan` events
 """

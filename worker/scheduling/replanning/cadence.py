@@ -1,7 +1,7 @@
 """When a run asks how it should go on: after its first batch, ever more rarely, and whenever it is not as it was.
 
-Three things are a reason to ask before the next batch that is due: other lanes than those last asked about, a lane whose
-costs differ from what they were then, and batches that take longer than was predicted.
+Three things are a reason to ask before the next batch that is due: other lanes than those last asked about, a lane
+whose costs differ from what they were then, and batches that take longer than was predicted.
 
 Invariant: each change of the trainer gang or of the fragment size doubles the distance to the next question, so a run
 of n batches makes at most about log2 n of them.

@@ -11,7 +11,7 @@ what they are to do.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
 from worker.scheduling.planning.lane_kinds import LaneKinds
-from worker.scheduling.planning.mode_limits import ModeLimits
+from worker.scheduling.planning.mode_limits import Split
 from worker.scheduling.planning.modes import PlanningMode
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 
@@ -89,15 +89,14 @@ def decide(situation: Situation) -> Decision:
     """How the run goes on."""
     request, present = situation.request, situation.present
     before = _seconds(request, present)
-    options = [(before, present), *_switched(situation), *_planned(situation)]
+    options = [*_switched(situation, before), *_planned(situation, before)]
     worth = [entry for entry in options if _is_worth_it(situation, before, *entry)]
-    seconds, chosen = min(worth, key=lambda entry: entry[0], default=(before, present))
+    seconds, chosen = min(worth, key=_by_seconds, default=(before, present))
     # Of ways that are as fast as each other, the one that moves nothing.
     near = [
         entry for entry in worth if entry[0] <= seconds * (1 + MIN_SWITCH_GAIN) and _same_trainers(entry[1], present)
     ]
-    if near:
-        seconds, chosen = min(near, key=lambda entry: entry[0])
+    seconds, chosen = min(near, key=_by_seconds, default=(seconds, chosen))
     slow = tuple(lane for lane, speed in enumerate(situation.speeds) if speed >= FAR_SLOWER)
     release, seconds = _released(situation, chosen, slow, seconds)
     return Decision(
@@ -111,11 +110,14 @@ def decide(situation: Situation) -> Decision:
     )
 
 
+def _by_seconds(option: tuple[float, Candidate]) -> float:
+    return option[0]
+
+
 def _seconds(request: PlanRequest, candidate: Candidate) -> float:
     num_batches = _NUM_BATCHES if candidate.pipeline.max_staleness else 1
-    work = request.work.with_fragment_size(candidate.fragment_size)
     result = simulate_candidate(
-        work,
+        request.work,
         request.costs,
         candidate,
         advantage_std=request.advantage_std,
@@ -125,60 +127,54 @@ def _seconds(request: PlanRequest, candidate: Candidate) -> float:
     return result.batch_seconds
 
 
-def _switched(situation: Situation) -> list[tuple[float, Candidate]]:
-    """The present split with lending, `gap` and fragments otherwise; lending by search, which takes long to simulate,
-    is left to the planner."""
-    request, present, found = situation.request, situation.present, []
-    limits = request.limits()
-    for pipeline in _reachable(situation):
-        for size in request.fragment_sizes:
-            candidate = replace(present, pipeline=pipeline, fragment_size=size)
-            is_other = candidate != present and pipeline.tag is not TrainerAssist.SEARCH
-            if is_other and (size == present.fragment_size or _fits(limits, candidate)):
-                found.append((_seconds(request, candidate), candidate))
-    return found
-
-
-def _fits(limits: ModeLimits, candidate: Candidate) -> bool:
-    """Whether lanes have memory for fragments of the candidate's size."""
-    kinds = limits.kinds_for(candidate.fragment_size, candidate.pipeline.max_staleness)
-    trainers = np.bincount([kinds.of_lane[lane] for lane in candidate.trainers], minlength=kinds.number.size)
-    return bool(kinds.fit(trainers[None, :], lends=candidate.pipeline.trainers_generate).all())
-
-
-def _reachable(situation: Situation) -> list[PipelineSpec]:
-    mode = _mode(situation.present.pipeline)
-    settings = [] if mode is None else mode.settings(situation.request.wanted)
-    return [other for other in settings if situation.can_lend or not other.trainers_generate]
-
-
-def _mode(pipeline: PipelineSpec) -> PlanningMode | None:
-    """What a run with these switches can change to; `None` for colocated placement, where every lane does
-    everything."""
-    if pipeline.placement is Placement.COLOCATED:
-        return None
+def _mode(pipeline: PipelineSpec) -> PlanningMode:
+    """What a run with these switches can change to."""
+    is_colocated = pipeline.placement is Placement.COLOCATED
     return PlanningMode(
-        name="as measured", tsp=pipeline.tsp, tags=tuple(TrainerAssist), max_staleness=pipeline.max_staleness
+        name="as measured",
+        placement=pipeline.placement,
+        tsp=pipeline.tsp,
+        tags=(TrainerAssist.OFF,) if is_colocated else tuple(TrainerAssist),
+        max_staleness=pipeline.max_staleness,
     )
 
 
-def _planned(situation: Situation) -> list[tuple[float, Candidate]]:
-    """The best split by the planner, with as few lanes moved as possible."""
-    request, mode = situation.request, _mode(situation.present.pipeline)
-    if mode is None:
-        return []
+def _switched(situation: Situation, before: float) -> Iterator[tuple[float, Candidate]]:
+    """The present split with lending, `gap` and fragments otherwise, where limits leave it a chance; lending by search,
+    which takes long to simulate, is left to the planner."""
+    request, present, mode = situation.request, situation.present, _mode(situation.present.pipeline)
+    limits = request.limits()
+    kinds = limits.kinds
+    trainers = np.bincount([kinds.of_lane[lane] for lane in present.trainers], minlength=kinds.number.size)
+    for pipeline in mode.settings(request.wanted):
+        is_possible = situation.can_lend or not pipeline.trainers_generate
+        if not is_possible or pipeline.tag is TrainerAssist.SEARCH:
+            continue
+        for size in request.fragment_sizes:
+            candidate = replace(present, pipeline=pipeline, fragment_size=size)
+            # Infinite where lanes lack memory for fragments of this size.
+            limit = limits.limit(mode, Split(tuple(trainers.tolist()), size), lends=pipeline.trainers_generate)
+            if candidate != present and _is_worth_it(situation, before, limit, candidate):
+                yield _seconds(request, candidate), candidate
+
+
+def _planned(situation: Situation, before: float) -> Iterator[tuple[float, Candidate]]:
+    """The best split by the planner, with as few lanes moved as possible, where limits leave it a chance."""
+    request, present, mode = situation.request, situation.present, _mode(situation.present.pipeline)
+    if before - request.limits().least_seconds(mode) <= MIN_SWITCH_GAIN * before:
+        return
     try:
         best = make_plan(request, modes=[mode], only_best=True).best.split_result
     except ValueError:
         # What the planner counts as too little memory for any split is the run's own way of working so far.
-        return []
+        return
     kinds = LaneKinds.of(request.costs, best.candidate.fragment_size, request.devices)
-    trainers = nearest_trainers(kinds.of_lane, best.candidate.trainers, situation.present.trainers)
+    trainers = nearest_trainers(kinds.of_lane, best.candidate.trainers, present.trainers)
     candidate = replace(best.candidate, trainers=trainers)
-    must_restart = candidate.pipeline.trainers_generate and not situation.can_lend
-    if must_restart and _same_trainers(candidate, situation.present):
-        return []
-    return [(_seconds(request, candidate), candidate)]
+    if _same_trainers(candidate, present) and candidate.pipeline.trainers_generate and not situation.can_lend:
+        # Only a new gang can be lent.
+        return
+    yield _seconds(request, candidate), candidate
 
 
 def nearest_trainers(kind_of: Sequence[int], chosen: Sequence[int], present: Sequence[int]) -> tuple[int, ...]:

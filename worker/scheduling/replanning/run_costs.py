@@ -4,9 +4,10 @@
     PoolCosts (prior) × ratios ──► PoolCosts (measured), in which lanes alike cost the same
 
 Work that a lane has not done is taken from lanes of its kind that have: those with the same device and prior, else all
-lanes. A lane that is slower than its kind at the one thing it did is expected to be so at the other. Lanes count as
-alike unless they differ by more than their measurements can tell: with as many kinds as lanes, planning would chase
-noise. Invariant: the costs follow from prior and measurements alone, and without a measurement they are the prior.
+lanes. A lane that is slower than its kind at one thing is expected to be so at the other, even if it was not when it
+did that last. Lanes count as alike unless they differ by more than their measurements can tell: with as many kinds as
+lanes, planning would chase noise. Invariant: the costs follow from prior and measurements alone, and without a
+measurement they are the prior.
 """
 
 import math
@@ -202,8 +203,8 @@ def _speeds_of_all(by_kind: Sequence[Sequence[float | None]]) -> list[float]:
 def _completed(
     factors: Mapping[CostKind, Sequence[float | None]], groups: Sequence[Sequence[int]]
 ) -> dict[CostKind, Sequence[float | None]]:
-    """The ratios with those of lanes that have not done such work: the median of their group, else of all lanes, times
-    how much slower than its kind the lane is at the other work."""
+    """The ratios with those of lanes that have not done such work, and of lanes slower than their kind at other work:
+    the median of their group, else of all lanes, times how much slower they are."""
     speeds = {kind: _speeds(found, groups) for kind, found in factors.items()}
     completed: dict[CostKind, Sequence[float | None]] = {}
     for kind, found in factors.items():
@@ -214,10 +215,19 @@ def _completed(
             typical = _median(found, group) or of_all
             for lane in group:
                 slower = next((speed for other in others if (speed := speeds[other][lane]) is not None), 1.0)
-                if filled[lane] is None and typical is not None:
-                    filled[lane] = typical * slower
+                filled[lane] = _expected_ratio(filled[lane], typical, slower)
         completed[kind] = filled
     return completed
+
+
+def _expected_ratio(measured: float | None, typical: float | None, slower: float) -> float | None:
+    """A lane's ratio at work at which its kind has the ratio `typical`, where it is `slower` times as slow at other
+    work. What it has `measured` may be from before it became slow."""
+    if typical is None:
+        return measured
+    if measured is None:
+        return typical * slower
+    return max(measured, typical * slower) if slower > 1 + SAME_WITHIN else measured
 
 
 def _gang_ratio(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes) -> float:

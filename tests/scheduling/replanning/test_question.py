@@ -1,0 +1,80 @@
+"""A driver's question and its answer: what the user's spec leaves open may change, and nothing else."""
+
+from typing import Any
+
+import pytest
+
+from worker.contracts.events import WorkCost
+from worker.contracts.names import LaneRole
+from worker.contracts.replanning import ReplanBasis
+from worker.contracts.run_spec import RunSpec
+from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion, answer
+
+ROLES = {f"l{index}": LaneRole.TRAINER if index == 0 else LaneRole.ROLLOUT for index in range(6)} | {
+    "r0": LaneRole.REWARD
+}
+
+
+def asked(fragment_size: int | None, *, deterministic: bool) -> RunSpec:
+    return RunSpec.model_validate(
+        {
+            "prompts": {"inline": [f"prompt {number}" for number in range(9)]},
+            "rewards": [{"name": "colorfulness"}],
+            "batch": {
+                "num_prompts_per_batch": 9,
+                "group_size": 8,
+                "micro_batch_size": 8,
+                "fragment_size": fragment_size,
+            },
+            "pipeline": {"placement": "auto", "max_staleness": 1, "deterministic": deterministic},
+            "lanes": {"num_rollout": 5, "num_trainer": 1, "num_reward": 1},
+        }
+    )
+
+
+def measured(seconds: dict[str, float]) -> tuple[WorkCost, ...]:
+    def cost(lane: str, kind: str, per_unit: float) -> WorkCost:
+        return WorkCost(
+            lane=lane, kind=kind, per_call=0.0, per_unit=per_unit, observed_units=(8, 8), relative_error=0.01
+        )
+
+    generating = [cost(lane, "generate", seconds["generate"]) for lane, role in ROLES.items() if role == "rollout"]
+    return (*generating, cost("l0", "accumulate", seconds["accumulate"]), cost("r0", "score", 0.001))
+
+
+def answered(spec: RunSpec, **changes: Any) -> ReplanAnswer:
+    """The answer for a run with one trainer lane of six and whole groups as fragments."""
+    fields: dict[str, Any] = {
+        "basis": ReplanBasis(asked=spec),
+        "roles": ROLES,
+        "pipeline": spec.pipeline.model_copy(update={"placement": "disaggregated", "tag": "off"}),
+        "fragment_size": 8,
+        "can_lend": True,
+        "measured": measured({"generate": 1.0, "accumulate": 0.1}),
+        "batches_left": 100,
+        "move_seconds": 0.0,
+    }
+    return answer(ReplanQuestion.model_validate(fields | changes))
+
+
+def test_fragments_change_only_where_the_user_left_them_empty_and_the_run_is_not_deterministic() -> None:
+    assert answered(asked(None, deterministic=False)).fragment_size < 8
+    assert answered(asked(8, deterministic=False)).fragment_size == 8
+    assert answered(asked(None, deterministic=True)).fragment_size == 8
+
+
+def test_an_answer_says_what_changes_and_never_promises_more_than_the_bound() -> None:
+    found = answered(asked(None, deterministic=False))
+    assert found.is_change
+    assert f"fragments of {found.fragment_size} instead of 8" in found.reason
+    assert found.bound_seconds <= found.batch_seconds * (1 + 1e-9)
+    assert found.batch_seconds < found.seconds_before
+
+
+@pytest.mark.parametrize("max_staleness", [0, 1])
+def test_staleness_stays(max_staleness: int) -> None:
+    spec = asked(None, deterministic=False)
+    pipeline = spec.pipeline.model_copy(
+        update={"placement": "disaggregated", "tag": "off", "max_staleness": max_staleness}
+    )
+    assert answered(spec, pipeline=pipeline).pipeline.max_staleness == max_staleness
