@@ -1,13 +1,15 @@
 """`make test`: runs every check, even after one fails, and ends with a summary. Exit code 1 if any failed.
 
-Two sequences of checks run in parallel, since the smallest machine has two cores: one prints its output as it comes,
-the output of the other follows when both are done.
+The checks are sequences, each independent of the others; two run at a time, since the smallest machine has two cores,
+and whichever ends first takes the next. What a sequence prints is shown when it is done.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -54,29 +56,37 @@ FRONTEND = (
     Check("bundle is the committed one", (*DIFF, "frontend/dist")),
     Check("bundle has no stray file", ("sh", "-c", 'test -z "$(git status --porcelain -- frontend/dist)"')),
 )
-MODEL_TESTS = ("tests/engine", "tests/fixtures", "tests/gpu", "tests/e2e")
-"""Tests that load torch; all others run in parallel with them."""
-WEB_TESTS = ("tests/architecture", "tests/contracts", "tests/scheduling", "tests/web")
+NUM_AT_A_TIME = 2
 
 
-def pytest(name: str, *arguments: str) -> Check:
-    return Check(f"pytest: {name}", (sys.executable, "-m", "pytest", *arguments))
+ENGINE = ("tests/engine", "tests/fixtures", "tests/gpu")
 
 
-FIRST = (*LINT, *TYPES, *DJANGO, *FRONTEND)
+def all_checks(without: str = "") -> tuple[tuple[Check, ...], ...]:
+    """The sequences of `make test` without tests of the marker `without`. The longest come first, and the two whose
+    tests start Ray and the whole stack do not meet."""
+
+    def pytest(name: str, *folders: str, marker: str = "") -> tuple[Check, ...]:
+        expression = " and ".join(filter(None, (marker, without and f"not {without}")))
+        return (Check(f"pytest: {name}", (sys.executable, "-m", "pytest", "-m", expression, *folders)),)
+
+    return (
+        pytest("engine on Ray", *ENGINE, marker="ray"),
+        (*LINT, *TYPES, *DJANGO, *FRONTEND),
+        pytest("engine in one process", *ENGINE, marker="not ray"),
+        pytest("web", "tests/web"),
+        pytest("browser", "tests/e2e"),
+        pytest("contracts and scheduling", "tests/architecture", "tests/contracts", "tests/scheduling"),
+    )
+
+
 GROUPS: dict[str, tuple[tuple[Check, ...], ...]] = {
     "lint": (LINT,),
     "types": (TYPES,),
     "contract": (CONTRACT,),
     "bundle": (FRONTEND,),
-    "test": (
-        (*FIRST, pytest("web and scheduling", "-m", "not slow", *WEB_TESTS)),
-        (pytest("engine and browser", "-m", "not slow", *MODEL_TESTS),),
-    ),
-    "test-full": (
-        (*FIRST, pytest("web and scheduling, slow too", *WEB_TESTS)),
-        (pytest("engine and browser, slow too", *MODEL_TESTS),),
-    ),
+    "test": all_checks(without="slow"),
+    "test-full": all_checks(),
 }
 
 
@@ -87,36 +97,37 @@ class Result:
     seconds: float
 
 
-def run(check: Check, environment: dict[str, str], output: IO[bytes] | None) -> Result:
-    """Run one check; its output goes to `output`, or to the terminal."""
-    heading = f"\n=== {check.name}\n".encode()
-    sink = output or sys.stdout.buffer
-    sink.write(heading)
-    sink.flush()
+def run(check: Check, environment: dict[str, str], output: IO[bytes]) -> Result:
+    """Run one check with its output in a file."""
+    output.write(f"\n=== {check.name}\n".encode())
+    output.flush()
     started = time.monotonic()
     try:
         code = subprocess.run(
             check.argv, cwd=ROOT / check.folder, env=environment, stdout=output, stderr=output, check=False
         ).returncode
     except FileNotFoundError as error:
-        sink.write(f"{error.filename} is not installed\n".encode())
+        output.write(f"{error.filename} is not installed\n".encode())
         code = 127
     return Result(check, code == 0, time.monotonic() - started)
 
 
-def run_in_sequence(checks: tuple[Check, ...], environment: dict[str, str], output: IO[bytes] | None) -> list[Result]:
-    return [run(check, environment, output) for check in checks]
+def run_all(sequences: tuple[tuple[Check, ...], ...], environment: dict[str, str]) -> list[Result]:
+    """Run the sequences, `NUM_AT_A_TIME` of them at once, and print the output of each in one piece."""
+    printing = threading.Lock()
 
+    def run_sequence(checks: tuple[Check, ...]) -> list[Result]:
+        print(f"... {checks[0].name}", *(["and what follows it"] if len(checks) > 1 else []), flush=True)
+        with tempfile.TemporaryFile() as output:
+            results = [run(check, environment, output) for check in checks]
+            output.seek(0)
+            with printing:
+                shutil.copyfileobj(output, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+        return results
 
-def run_beside(lines: tuple[tuple[Check, ...], ...], environment: dict[str, str], folder: Path) -> list[Result]:
-    """Run the first sequence on the terminal, and each other into a file that is printed when all are done."""
-    outputs = [None, *((folder / f"line-{number}").open("wb") for number in range(1, len(lines)))]
-    with ThreadPoolExecutor(len(lines)) as threads:
-        results = list(threads.map(run_in_sequence, lines, [environment] * len(lines), outputs))
-    for output in filter(None, outputs):
-        output.close()
-        sys.stdout.buffer.write(Path(output.name).read_bytes())
-    return [result for line in results for result in line]
+    with ThreadPoolExecutor(NUM_AT_A_TIME) as threads:
+        return [result for results in threads.map(run_sequence, sequences) for result in results]
 
 
 def main(group: str) -> int:
@@ -130,7 +141,7 @@ def main(group: str) -> int:
             "PYTHONPATH": f"platform{os.pathsep}.",
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         }
-        results = run_beside(GROUPS[group], environment, Path(folder))
+        results = run_all(GROUPS[group], environment)
     print("\n=== summary")
     for result in results:
         print(f"{'ok    ' if result.passed else 'FAILED'}  {result.seconds:7.1f} s  {result.check.name}")

@@ -9,7 +9,7 @@ import pytest
 from tests.engine.driving import Driven
 from tests.engine.emulated.cases import Case
 from tests.engine.emulated.run_case import emulate
-from tests.engine.ray.test_run import published, replayed, shown_seeds
+from tests.engine.ray.reported import published, replayed, shown_seeds
 from tests.engine.reward.remote.conftest import start_server
 from tests.engine.telemetry.ingest_server import Ingest
 from worker.contracts.metric_names import Metric
