@@ -26,7 +26,9 @@ LONG_TAIL = 0.5
 PIECE_SECONDS = 10.0
 """Seconds of a trajectory in the pools with long tails, which varies as a whole."""
 MANY_LANES = 64
-"""Lanes from which on a pool is tried with fewer seeds, because its simulations take seconds to minutes."""
+"""Lanes from which on a pool is tried with one seed, because each of its simulations takes seconds."""
+_MOST_LANES = 512
+"""Lanes from which on it is tried in one direction alone, because deciding takes a minute."""
 HAPPENS_AFTER = 4
 """Batches complete when something happens to the lanes: by then a plan on wrong costs would have been changed."""
 
@@ -97,7 +99,7 @@ def _scaled(costs: PoolCosts, factors: Callable[[LaneCosts], tuple[float, float]
 def cases(num_seeds: int) -> Iterator[NamedCase]:
     """All cases; `num_seeds` sets of random errors in each pool, and of long tails."""
     for name, request in POOLS.items():
-        yield from _wrong_costs(name, request, 1 if len(request.devices) >= MANY_LANES else num_seeds)
+        yield from _wrong_costs(name, request, _num_seeds(len(request.devices), num_seeds))
     alike = POOLS["13 alike"]
     for seed in range(num_seeds):
         yield NamedCase(
@@ -110,8 +112,13 @@ def cases(num_seeds: int) -> Iterator[NamedCase]:
     yield from _other_lanes(alike)
 
 
+def _num_seeds(num_lanes: int, wanted: int) -> int:
+    return wanted if num_lanes < MANY_LANES else int(num_lanes < _MOST_LANES)
+
+
 def _wrong_costs(name: str, request: PlanRequest, num_seeds: int) -> Iterator[NamedCase]:
-    for generate, accumulate in ((WRONG, -WRONG), (-WRONG, WRONG)):
+    directions = ((WRONG, -WRONG), (-WRONG, WRONG))
+    for generate, accumulate in directions[: 1 if len(request.devices) >= _MOST_LANES else 2]:
         yield NamedCase(
             pool=name,
             cause="wrong costs",

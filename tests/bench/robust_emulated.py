@@ -38,6 +38,8 @@ def measured_run() -> dict[str, Any]:
         "promised_seconds": last["batch_seconds"],
         "seconds": after,
         "best_seconds": best.split_result.batch_seconds,
+        "best_num_trainer": len(best.split_result.candidate.trainers),
+        "best_fragment_size": best.split_result.candidate.fragment_size,
         "regret": after / best.split_result.batch_seconds - 1,
         "predicted_move_seconds": sum(plan["predicted_move_seconds"] for plan in plans),
         "move_seconds": sum(plan["move_seconds"] for plan in plans),

@@ -37,9 +37,10 @@ class BatchSpec(Contract):
     proportion: 1 to 3 fits models of 12 billion parameters and more at 512 × 512. The result does not depend on it but
     for rounding; raise it until memory or speed stops gaining."""
     fragment_size: Count | None = None
-    """Trajectories of one group that a lane generates in one call; it must divide `group_size`. Empty: the whole group.
-    Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones use a GPU better.
-    It fixes the batch of the forward pass, so it may change samples by rounding."""
+    """Trajectories of one group that a lane generates in one call; it must divide `group_size`. Empty: the whole group,
+    or with `placement: auto` what is predicted to be fastest, which may change while the run works unless it is
+    `deterministic`. Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones
+    use a GPU better. It fixes the batch of the forward pass, so it may change samples by rounding."""
     filter_groups: bool = False
     """Leave groups without spread out of training: those whose members all have the same reward, within float32's
     rounding, so that every advantage is 0. The loss still counts their pairs, so without a KL penalty what is learnt

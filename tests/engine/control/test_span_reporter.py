@@ -110,7 +110,7 @@ def test_spans_are_in_driver_time(reporter: SpanReporter, clock: Clock, client: 
         (SpanKind.IDLE, IdleCause.BATCH_BARRIER, 2.0),
     ]
     generate = client.events[0].spans[1]
-    assert (generate.group, generate.fragment, generate.num_samples) == (3, 7, 2)
+    assert (generate.group, generate.fragment, generate.num_samples) == (3, 1, 2)
 
 
 def test_a_lent_lane_has_spans_of_lent_generation(reporter: SpanReporter, clock: Clock, client: Any) -> None:

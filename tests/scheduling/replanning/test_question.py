@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from worker.contracts.events import WorkCost
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.replanning import ReplanBasis
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import PipelineSpec
 from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion, answer
 
 ROLES = {f"l{index}": LaneRole.TRAINER if index == 0 else LaneRole.ROLLOUT for index in range(6)} | {
@@ -42,12 +43,18 @@ def measured(seconds: dict[str, float]) -> tuple[WorkCost, ...]:
     return (*generating, cost("l0", "accumulate", seconds["accumulate"]), cost("r0", "score", 0.001))
 
 
+def separate(spec: RunSpec, max_staleness: int = 1) -> PipelineSpec:
+    return spec.pipeline.model_copy(
+        update={"placement": Placement.DISAGGREGATED, "tag": TrainerAssist.OFF, "max_staleness": max_staleness}
+    )
+
+
 def answered(spec: RunSpec, **changes: Any) -> ReplanAnswer:
     """The answer for a run with one trainer lane of six and whole groups as fragments."""
     fields: dict[str, Any] = {
         "basis": ReplanBasis(asked=spec),
         "roles": ROLES,
-        "pipeline": spec.pipeline.model_copy(update={"placement": "disaggregated", "tag": "off"}),
+        "pipeline": separate(spec),
         "fragment_size": 8,
         "can_lend": True,
         "measured": measured({"generate": 1.0, "accumulate": 0.1}),
@@ -74,7 +81,4 @@ def test_an_answer_says_what_changes_and_never_promises_more_than_the_bound() ->
 @pytest.mark.parametrize("max_staleness", [0, 1])
 def test_staleness_stays(max_staleness: int) -> None:
     spec = asked(None, deterministic=False)
-    pipeline = spec.pipeline.model_copy(
-        update={"placement": "disaggregated", "tag": "off", "max_staleness": max_staleness}
-    )
-    assert answered(spec, pipeline=pipeline).pipeline.max_staleness == max_staleness
+    assert answered(spec, pipeline=separate(spec, max_staleness)).pipeline.max_staleness == max_staleness

@@ -42,6 +42,9 @@ FAR_SLOWER = 1.5
 """Seconds of a lane ÷ those of its kind from which on it is named. Lanes that share a machine differ by less."""
 _NUM_BATCHES = 12
 """Batches of a simulation at staleness 1, as many as for the finalists of a plan; at staleness 0 all are alike."""
+_MAX_FRAGMENTS = 20_000
+"""Fragments of those batches, at most: one to two seconds of a core for each way of working. Large pools have so many
+that two batches, which may be a long and a short one, tell as much."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +118,14 @@ def _by_seconds(option: tuple[float, Candidate]) -> float:
 
 
 def _seconds(request: PlanRequest, candidate: Candidate) -> float:
-    num_batches = _NUM_BATCHES if candidate.pipeline.max_staleness else 1
+    num_fragments = request.work.algebra.num_trajectories // candidate.fragment_size
+    num_ahead = min(_NUM_BATCHES, max(2, 2 * (_MAX_FRAGMENTS // (2 * num_fragments))))
     result = simulate_candidate(
         request.work,
         request.costs,
         candidate,
         advantage_std=request.advantage_std,
-        num_batches=num_batches,
+        num_batches=num_ahead if candidate.pipeline.max_staleness else 1,
         with_shares=False,
     )
     return result.batch_seconds
