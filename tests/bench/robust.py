@@ -1,6 +1,6 @@
 """What a run loses that was planned on wrong costs, or whose lanes change, if it re-plans and if it does not.
 
-    python -m tests.bench.robust [--seeds 3] [--only TEXT] [--processes 2] [--simulated] [--out var/bench/robust.json]
+    python -m tests.bench.robust [--seeds 2] [--only TEXT] [--processes 2] [--simulated] [--out var/bench/robust.json]
 
 Each run is planned on believed costs and simulated on true ones. The regret of a batch is what its way of working takes
 more in the long run, on the true costs, than the plan that is made from the true costs; the regret of a run is the mean
@@ -163,7 +163,7 @@ def _rows(indices: Sequence[int], num_seeds: int, num_processes: int) -> Iterato
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.robust", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--only", default="", help="only cases whose names hold this text")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--simulated", action="store_true", help="without the run on emulated lanes")
