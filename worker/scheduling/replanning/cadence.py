@@ -32,6 +32,7 @@ class Cadence:
         """(Batches complete, seconds of the executor's clock) of the batches since the last question or change, the
         newest last."""
         self._roles: Mapping[str, object] = {}
+        """Those last asked about; empty after a change, which gives lanes other roles."""
         self._costs: MeasuredCostTable = {}
 
     def restart(self, batch: int) -> None:
@@ -47,8 +48,8 @@ class Cadence:
         """Whether to ask now. `roles`: of each lane; `costs`: what the run has measured."""
         if not self._ends or self._ends[-1][0] < self._not_before:
             return False
-        has_changed = bool(self._roles) and (self._roles != roles or self._cost_otherwise(costs))
-        return self._ends[-1][0] >= self._next or self._is_late() or has_changed
+        has_other_lanes = bool(self._roles) and self._roles != roles
+        return self._ends[-1][0] >= self._next or self._is_late() or has_other_lanes or self._cost_otherwise(costs)
 
     def _is_late(self) -> bool:
         if self._promised is None or len(self._ends) <= _NUM_LATE:
