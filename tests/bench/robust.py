@@ -21,7 +21,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from tests.bench.replanned_run import ReplannedRun, RobustCase, Way, first_plan, settled_seconds
+from tests.bench.replanned_run import ReplannedRun, Way, first_plan, settled_seconds
+from tests.bench.robust_case import RobustCase
 from tests.bench.robust_cases import MANY_LANES, NamedCase, cases
 from tests.bench.robust_emulated import measured_run
 from worker.scheduling.planning.planner import make_plan

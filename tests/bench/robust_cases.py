@@ -11,7 +11,7 @@ from random import Random
 
 from tests.bench.any_pool import REQUESTS
 from tests.bench.pipeline_inputs import SCORER, WORK, fragment_sizes
-from tests.bench.replanned_run import RobustCase
+from tests.bench.robust_case import RobustCase
 from tests.scheduling.planning.synthetic_pools import ALIKE, pool, request_for
 from worker.contracts.names import LaneRole
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, pool_costs

@@ -10,7 +10,7 @@ of n batches makes at most about log2 n of them.
 from collections.abc import Mapping
 
 from worker.scheduling.core.costs import CostKind, MeasuredCostTable
-from worker.scheduling.replanning.run_costs import are_alike
+from worker.scheduling.replanning.lane_ratios import are_alike
 
 LATE = 1.1
 """Measured ÷ predicted seconds of a batch from which on a run asks anew. Promises hold within 3 %, and single batches
