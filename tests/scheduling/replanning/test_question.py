@@ -9,6 +9,7 @@ from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.replanning import ReplanBasis
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.costs import CostKind
 from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion, answer
 
 ROLES = {f"l{index}": LaneRole.TRAINER if index == 0 else LaneRole.ROLLOUT for index in range(6)} | {
@@ -33,33 +34,41 @@ def asked(fragment_size: int | None, *, deterministic: bool) -> RunSpec:
     )
 
 
-def measured(seconds: dict[str, float]) -> tuple[WorkCost, ...]:
-    def cost(lane: str, kind: str, per_unit: float) -> WorkCost:
-        return WorkCost(
-            lane=lane, kind=kind, per_call=0.0, per_unit=per_unit, observed_units=(8, 8), relative_error=0.01
-        )
-
-    generating = [cost(lane, "generate", seconds["generate"]) for lane, role in ROLES.items() if role == "rollout"]
-    return (*generating, cost("l0", "accumulate", seconds["accumulate"]), cost("r0", "score", 0.001))
+def cost(lane: str, kind: CostKind, per_unit: float, sizes: tuple[int, int] = (8, 8)) -> WorkCost:
+    return WorkCost(lane=lane, kind=kind, per_call=0.0, per_unit=per_unit, observed_units=sizes, relative_error=0.01)
 
 
-def separate(spec: RunSpec, max_staleness: int = 1) -> PipelineSpec:
+BELIEVED = tuple(
+    cost("lane", kind, seconds, (1, 8))
+    for kind, seconds in ((CostKind.GENERATE, 0.5), (CostKind.ACCUMULATE, 0.1), (CostKind.SCORE, 0.001))
+)
+"""What an earlier run has measured, with fragments of all sizes."""
+MEASURED = (
+    *(cost(lane, CostKind.GENERATE, 1.0) for lane, role in ROLES.items() if role is LaneRole.ROLLOUT),
+    cost("l0", CostKind.ACCUMULATE, 0.1),
+    cost("r0", CostKind.SCORE, 0.001),
+)
+"""What the run has measured itself: generation takes twice as long."""
+
+
+def separate(spec: RunSpec, max_staleness: int = 0) -> PipelineSpec:
     return spec.pipeline.model_copy(
         update={"placement": Placement.DISAGGREGATED, "tag": TrainerAssist.OFF, "max_staleness": max_staleness}
     )
 
 
 def answered(spec: RunSpec, **changes: Any) -> ReplanAnswer:
-    """The answer for a run with one trainer lane of six and whole groups as fragments."""
+    """The answer for a run with one trainer lane of six and whole groups as fragments, of which some lanes generate one
+    more than others; nothing is lent, as the gang could not."""
     fields: dict[str, Any] = {
-        "basis": ReplanBasis(asked=spec),
+        "basis": ReplanBasis(asked=spec, history=(BELIEVED,)),
         "roles": ROLES,
         "pipeline": separate(spec),
         "fragment_size": 8,
-        "can_lend": True,
-        "measured": measured({"generate": 1.0, "accumulate": 0.1}),
+        "can_lend": False,
+        "measured": MEASURED,
         "batches_left": 100,
-        "move_seconds": 0.0,
+        "move_seconds": 1e6,
     }
     return answer(ReplanQuestion.model_validate(fields | changes))
 
