@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-overhead bench-staleness lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -76,8 +76,11 @@ bench-search: ready-dev ## what lending by search gains and loses, over a grid o
 bench-algorithms: ready-dev ## a short seeded run of every algorithm on the shapes reward, one thread (some 6 minutes)
 	@exec $(PYTHON) -m tests.bench.algorithms
 
-bench-robust: ready-dev ## wrong costs, stragglers, long tails, lanes that come and go: regret with and without re-planning
+bench-robust: ready-dev ## wrong costs, stragglers, long tails, lanes that come and go: regret with and without re-planning (5 minutes)
 	@exec $(PYTHON) -m tests.bench.robust
+
+bench-robust-tables: ready-dev ## the tables of the report on wrong costs, from the report of bench-robust
+	@exec $(PYTHON) -m tests.bench.robust_tables
 
 bench-staleness: ready-dev ## what is learnt per sample at staleness 0 and 1, three seeds, one thread (some 12 minutes)
 	@exec $(PYTHON) -m tests.bench.staleness

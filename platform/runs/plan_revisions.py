@@ -10,7 +10,7 @@ from uuid import UUID
 
 from fleet.selectors import devices_by_lane
 from runs.cost_history import measured_costs
-from runs.models import Attempt, PlanRevision
+from runs.models import Attempt, PlanRevision, Run
 from runs.plan_body import PlanBody, PlanChoice, Promise
 from worker.contracts.events import PlanEvent
 from worker.contracts.lanes import LaneGrant
@@ -52,13 +52,16 @@ def record_plan(run_id: UUID, number: int, event: PlanEvent) -> None:
     num_rollout = sum(role is LaneRole.ROLLOUT for role in roles)
     spec = RunSpec.model_validate(before.spec)
     lanes = spec.lanes.model_copy(update={"num_rollout": num_rollout, "num_trainer": num_trainer})
+    batch = spec.batch.model_copy(update={"fragment_size": event.fragment_size})
+    revised = spec.model_copy(update={"pipeline": event.pipeline, "lanes": lanes, "batch": batch})
+    Run.objects.filter(pk=run_id).update(algebra=revised.algebra.model_dump(mode="json"))
     PlanRevision.objects.create(
         run_id=run_id,
         attempt=attempt,
         number=before.number + 1,
         since_batch=event.batch,
         reason=event.reason,
-        spec=spec.model_copy(update={"pipeline": event.pipeline, "lanes": lanes}).model_dump(mode="json"),
+        spec=revised.model_dump(mode="json"),
         plan=_body(before.plan, spec, event, num_rollout, num_trainer, _positions(run_id, number, event)),
         promise=_promise(event),
     )
@@ -94,6 +97,7 @@ def _body(
         "pipeline": event.pipeline.model_dump(mode="json"),
         "num_rollout": num_rollout,
         "num_trainer": num_trainer,
+        "fragment_size": event.fragment_size,
         "samples_per_second": num_trajectories / event.batch_seconds,
         "batch_seconds": event.batch_seconds,
         "bound_share": event.bound_seconds / event.batch_seconds,

@@ -8,58 +8,33 @@ time. Lanes are named by their index in `true`, and those of `late` join while t
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from tests.bench.robust_case import RobustCase, restricted, slowed
 from worker.contracts.names import LaneRole
+from worker.scheduling.core.costs import MeasuredCostTable
 from worker.scheduling.core.messages import Event, LaneJoined, Published, Snapshotted
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.candidate_simulation import Candidate
-from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, reward_lane_name
-from worker.scheduling.planning.planner import PlanRequest, make_plan
+from worker.scheduling.planning.cost_estimates import lane_name, reward_lane_name
+from worker.scheduling.planning.planner import make_plan
 from worker.scheduling.replanning.cadence import Cadence
 from worker.scheduling.replanning.decision import Decision, Situation, decide
 from worker.scheduling.replanning.run_costs import RunLanes, run_costs
 from worker.scheduling.simulator.gang_change import GangChange
-from worker.scheduling.simulator.simulator import Incident, SimulatedLane, Simulator
+from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RobustCase:
-    """One run: what was believed, and what is true."""
+class Way:
+    """How a run works."""
 
-    believed: PlanRequest
-    """For all lanes, those of `late` included."""
-    true: PoolCosts
-    start_seconds: float = 60.0
-    """Start of processes until the model is loaded."""
-    save_seconds: float = 5.0
-    """Writing a checkpoint, or reading it."""
-    num_batches: int = 12
-    batches_left: int = 50
-    """Batches that decisions count on; the simulation ends before, since the rest would only repeat."""
-    slower: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
-    """By number of batches complete: by lane, the factor by which it is slower from then on."""
-    late: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    """By number of batches complete: the lanes that join as rollout lanes then."""
-    vary: Callable[[], Callable[[float], float]] = lambda: lambda seconds: seconds
-    """Makes what turns an expected duration into the actual one, the same for each run."""
-    incidents: Sequence[Incident] = ()
-
-    @property
-    def true_at_the_end(self) -> PlanRequest:
-        """What a plan with all of the truth would be made for."""
-        lanes = list(self.true.lanes)
-        for factors in self.slower.values():
-            for lane, factor in factors.items():
-                lanes[lane] = slowed(lanes[lane], factor)
-        return replace(self.believed, costs=replace(self.true, lanes=tuple(lanes)))
-
-    @property
-    def since_batch(self) -> int:
-        """Batches complete when the last of what happens has happened."""
-        return max([0, *self.slower, *self.late])
+    lanes: tuple[int, ...]
+    """Indices, in the true costs, of the lanes that it has."""
+    candidate: Candidate
+    """Its trainers are numbered among `lanes`."""
 
 
 @dataclass(slots=True)
@@ -68,6 +43,8 @@ class RunResult:
 
     published: list[float] = field(default_factory=list)
     """When each batch was published."""
+    ways: list[tuple[int, Way]] = field(default_factory=list)
+    """(Number of the batch, from 1, that was the first to be trained so, way of working), in order."""
     moving: list[tuple[float, float]] = field(default_factory=list)
     """(from, until) of each change of the trainer lanes."""
     decisions: list[tuple[int, Decision]] = field(default_factory=list)
@@ -80,12 +57,13 @@ class RunResult:
         """Seconds in which training stood still for other trainer lanes."""
         return sum(until - start for start, until in self.moving)
 
+    def way_of(self, batch: int) -> Way:
+        """How batch number `batch`, from 1, was trained."""
+        return [way for first, way in self.ways if first <= batch][-1]
+
     def batch_seconds(self, first: int) -> float:
-        """Mean seconds of the batches from number `first` (from 1, at least 2) on, changes of the trainer lanes left
-        out."""
-        start, end = self.published[first - 2], self.published[-1]
-        moved = sum(max(0.0, min(until, end) - max(since, start)) for since, until in self.moving)
-        return (end - start - moved) / (len(self.published) - first + 1)
+        """Mean seconds of the batches from number `first` (from 1, at least 2) on."""
+        return (self.published[-1] - self.published[first - 2]) / (len(self.published) - first + 1)
 
 
 class ReplannedRun:
@@ -100,10 +78,10 @@ class ReplannedRun:
         self._case, self._replans, self._present = case, replans, candidate
         self._can_lend = candidate.pipeline.trainers_generate
         self._true = case.true
-        late = {lane for lanes in case.late.values() for lane in lanes}
-        self._lanes = [lane for lane in range(len(case.true.lanes)) if lane not in late]
+        self._lanes = list(case.lanes_at_the_start)
         self._costs = dict(self._true.cost_table(self._global(candidate.trainers)))
         self.result = RunResult()
+        self.result.ways.append((1, Way(lanes=tuple(self._lanes), candidate=candidate)))
         self._pending: Decision | None = None
         self._cadence = Cadence()
         work = case.believed.work.with_fragment_size(candidate.fragment_size)
@@ -124,7 +102,6 @@ class ReplannedRun:
         roles |= {reward_lane_name(lane): LaneRole.REWARD for lane in range(case.true.num_reward)}
         self._simulator = Simulator(
             self._scheduler,
-            work.algebra,
             [SimulatedLane(lane=lane, role=role) for lane, role in roles.items()],
             self._costs,
             None,
@@ -148,8 +125,9 @@ class ReplannedRun:
             self.result.published.append(at)
             self._happen(len(self.result.published), at)
             self._cadence.completed(len(self.result.published), at)
-            if self._replans and self._pending is None and self._cadence.is_due(self._roles):
-                self._decide()
+            measured = self._scheduler.state.costs.measured()
+            if self._replans and self._pending is None and self._cadence.is_due(self._roles, measured):
+                self._decide(measured)
         elif isinstance(event, Snapshotted) and self._pending is not None:
             self._carry_out(self._pending, at)
         elif isinstance(event, LaneJoined) and event.role is LaneRole.TRAINER and self.result.moving:
@@ -159,7 +137,7 @@ class ReplannedRun:
     # --- what happens to the run ------------------------------------------------------------------------------------
 
     def _happen(self, batch: int, at: float) -> None:
-        """Slow lanes down and let others join, as the case says for the end of this batch."""
+        """Slow lanes down, and let others join and leave, as the case says for the end of this batch."""
         lanes = list(self._true.lanes)
         for lane, factor in self._case.slower.get(batch, {}).items():
             lanes[lane] = slowed(lanes[lane], factor)
@@ -168,6 +146,12 @@ class ReplannedRun:
         for lane in joining:
             self._simulator.start(SimulatedLane(lane=lane_name(lane), role=LaneRole.ROLLOUT), at)
         self._lanes += joining
+        leaving = self._case.leaving.get(batch, ())
+        for lane in leaving:
+            self._simulator.release(lane_name(lane), at)
+        self._keep([lane for lane in self._lanes if lane not in leaving])
+        if joining or leaving:
+            self._note_way(batch + 1)
         self._costs.update(self._true.cost_table(self._global(self._present.trainers)))
 
     # --- what the run does about it ---------------------------------------------------------------------------------
@@ -179,22 +163,16 @@ class ReplannedRun:
             for place, lane in enumerate(self._lanes)
         }
 
-    def _decide(self) -> None:
+    def _decide(self, measured: MeasuredCostTable) -> None:
         started = time.process_time()
-        self._cadence.asked(self._roles)
-        believed = self._case.believed
-        request = replace(
-            believed,
-            devices=tuple(believed.devices[lane] for lane in self._lanes),
-            costs=replace(believed.costs, lanes=tuple(believed.costs.lanes[lane] for lane in self._lanes)),
-            fragment_sizes=(self._present.fragment_size,),
-        )
+        self._cadence.asked(self._roles, measured)
+        request = restricted(self._case.believed, self._lanes)
         lanes = RunLanes(
             names=tuple(lane_name(lane) for lane in self._lanes),
             trainers=frozenset(self._present.trainers),
             rewards=tuple(reward_lane_name(lane) for lane in range(self._true.num_reward)),
         )
-        known = run_costs(request.costs, self._scheduler.state.costs.measured(), lanes, kinds=request.devices)
+        known = run_costs(request.costs, measured, lanes, kinds=request.devices)
         decision = decide(
             Situation(
                 request=replace(request, costs=known.pool),
@@ -202,7 +180,7 @@ class ReplannedRun:
                 can_lend=self._can_lend,
                 batches_left=self._case.batches_left,
                 move_seconds=2 * self._case.save_seconds + self._case.start_seconds,
-                num_moves=len(self.result.moving),
+                num_changes=self._cadence.num_changes,
                 relative_error=known.relative_error,
                 speeds=known.speeds,
             )
@@ -210,14 +188,17 @@ class ReplannedRun:
         self.result.deciding_seconds.append(time.process_time() - started)
         if decision.is_change:
             self._pending = decision
+        else:
+            self._cadence.stays(decision.batch_seconds)
 
     def _carry_out(self, decision: Decision, at: float) -> None:
         self._pending = None
         batch, before = len(self.result.published), self._present
         self.result.decisions.append((batch, decision))
-        self._cadence.changed(batch, decision.batch_seconds, moves_trainers=decision.moves_trainers)
-        if decision.candidate.pipeline != before.pipeline:
-            self._scheduler.revise(decision.candidate.pipeline, lending_policy(decision.candidate.pipeline))
+        after = decision.candidate
+        only_switches = not decision.moves_trainers and after.fragment_size == before.fragment_size
+        self._cadence.changed(batch, decision.batch_seconds, only_switches=only_switches)
+        self._scheduler.revise(after.pipeline, after.fragment_size, lending_policy(after.pipeline))
         trainers = self._global([lane for lane in decision.candidate.trainers if lane not in decision.release])
         if decision.moves_trainers:
             self._can_lend = decision.candidate.pipeline.trainers_generate
@@ -233,24 +214,32 @@ class ReplannedRun:
         released = self._global(decision.release)
         for lane in set(released) - set(self._global(before.trainers)):
             self._simulator.release(lane_name(lane), at)
-        self._lanes = [lane for lane in self._lanes if lane not in released]
-        places = tuple(self._lanes.index(lane) for lane in trainers)
-        self._present = replace(decision.candidate, trainers=places)
+        self._present = decision.candidate
+        self._keep([lane for lane in self._lanes if lane not in released])
         self._costs.update(self._true.cost_table(trainers))
+        # The batch after the one that was just trained is the first of the new plan.
+        self._note_way(batch + 2)
 
+    def _keep(self, lanes: list[int]) -> None:
+        """Go on with these of the present lanes."""
+        trainers = self._global(self._present.trainers)
+        self._lanes = lanes
+        places = tuple(place for place, lane in enumerate(lanes) if lane in trainers)
+        self._present = replace(self._present, trainers=places)
 
-def slowed(lane: LaneCosts, factor: float) -> LaneCosts:
-    """The lane with `factor` times the seconds of generation and training."""
-    return replace(lane, generate=lane.generate.scaled(factor), accumulate=lane.accumulate.scaled(factor))
+    def _note_way(self, first: int) -> None:
+        self.result.ways.append((first, Way(lanes=tuple(self._lanes), candidate=self._present)))
 
 
 def first_plan(case: RobustCase) -> Candidate:
     """The plan on believed costs, for the lanes that the run begins with."""
-    late = {lane for lanes in case.late.values() for lane in lanes}
-    believed, kept = case.believed, [lane for lane in range(len(case.true.lanes)) if lane not in late]
-    request = replace(
-        believed,
-        devices=tuple(believed.devices[lane] for lane in kept),
-        costs=replace(believed.costs, lanes=tuple(believed.costs.lanes[lane] for lane in kept)),
-    )
+    request = restricted(case.believed, case.lanes_at_the_start)
     return make_plan(request, only_best=True).best.split_result.candidate
+
+
+def settled_seconds(case: RobustCase, way: Way, num_batches: int) -> float:
+    """Mean seconds of a batch of a run that works so all the time, on what is true in the end."""
+    believed = case.truth_of(way.lanes)
+    # The first batches of a run at staleness 1 fill its pipeline.
+    alone = RobustCase(believed=believed, true=believed.costs, num_batches=num_batches + 2, vary=case.vary)
+    return ReplannedRun(alone, way.candidate, replans=False).run().batch_seconds(3)

@@ -1,46 +1,44 @@
 """What a run loses that was planned on wrong costs, or whose lanes change, if it re-plans and if it does not.
 
-    python -m tests.bench.robust [--seeds 2] [--only TEXT] [--out var/bench/robust.json]
+    python -m tests.bench.robust [--seeds 2] [--only TEXT] [--processes 2] [--simulated] [--out var/bench/robust.json]
 
-Each run is planned on believed costs, simulated on true ones, and compared with a run that was planned on the true
-costs from the start: the regret of a batch is what it takes more, from the third batch on after whatever happened,
-changes of the trainer lanes left out. Those are reported apart, in seconds of a run; rollout lanes generate ahead
-meanwhile, so regret can be a little below 0.
+Each run is planned on believed costs and simulated on true ones. The regret of a batch is what its way of working takes
+more in the long run, on the true costs, than the plan that is made from the true costs; the regret of a run is the mean
+from the third batch on after whatever happened. What changes of the trainer lanes take is reported apart, in seconds
+for which training stands still, and added to the regret of a run of 50 batches. Last comes a run on emulated lanes over
+real Ray (`robust_emulated`).
 """
 
 import argparse
 import json
-import math
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
-from random import Random
+from typing import Any
 
-from tests.bench.any_pool import REQUESTS
-from tests.bench.pipeline_inputs import SCORER, WORK, fragment_sizes
-from tests.bench.replanned_run import ReplannedRun, RobustCase, first_plan
-from tests.scheduling.planning.synthetic_pools import ALIKE, pool, request_for
-from worker.contracts.names import LaneRole
-from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, pool_costs
-from worker.scheduling.planning.planner import PlanRequest, make_plan
-from worker.scheduling.profiles.hardware import H100, Accelerator, accelerator
-from worker.scheduling.simulator.simulator import Arrival, Incident, Loss, SimulatedLane
+from tests.bench.replanned_run import ReplannedRun, Way, first_plan, settled_seconds
+from tests.bench.robust_case import RobustCase
+from tests.bench.robust_cases import MANY_LANES, NamedCase, cases
+from tests.bench.robust_emulated import measured_run
+from worker.scheduling.planning.planner import make_plan
 
 OUTPUT = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "robust.json"
 """Where the report is written by default."""
-WRONG = 0.3
-"""Relative error of believed costs."""
-LONG_TAIL = 0.5
-"""Standard deviation of the logarithm of a duration: one in forty takes more than 2.3 times the mean."""
-PIECE_SECONDS = 10.0
-"""Seconds of a trajectory in the pools with long tails, which varies as a whole."""
 SETTLED = 3
 """The batch after whatever happened from which on regret counts."""
-NUM_BATCHES_MEASURED = 10
+NUM_BATCHES_COUNTED = 10
 """Batches of which the mean regret is taken."""
+NUM_LONG_RUN = 24
+"""Batches whose mean stands for the long run: at staleness 1 short and long batches may alternate."""
+NUM_LONG_RUN_OF_MANY = 6
+"""The same in pools of more than `MANY_LANES`."""
+BATCHES_OF_A_RUN = 50
+"""Batches over which the seconds of moves are spread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +46,16 @@ class Row:
     """One case."""
 
     pool: str
+    cause: str
     what: str
-    """What was believed wrongly, or what happened."""
     best_seconds: float
-    """Seconds of a batch of the run that was planned on the truth."""
+    """Seconds of a batch of the plan that is made from the truth."""
     regret_without: float
-    """Relative regret of a batch without re-planning."""
+    """Mean relative regret of a batch without re-planning."""
     regret: float
     """The same with re-planning."""
+    regret_of_run: float
+    """The same with the seconds of moves, spread over `BATCHES_OF_A_RUN`."""
     move_seconds: float
     """Seconds in which training stood still for other trainer lanes."""
     num_changes: int
@@ -65,148 +65,32 @@ class Row:
 
     def line(self) -> str:
         return (
-            f"{self.pool:33} {self.what:34} {self.best_seconds:8.2f} s, regret {self.regret_without:6.1%} without, "
+            f"{self.pool:33} {self.what:35} {self.best_seconds:8.2f} s, regret {self.regret_without:6.1%} without, "
             f"{self.regret:6.1%} with re-planning, {self.num_changes} changes, {self.move_seconds:5.0f} s of moves, "
             f"a decision takes {self.deciding_seconds:.1f} s"
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedCase:
-    """A case and its names in the report."""
-
-    pool: str
-    what: str
-    make: Callable[[], RobustCase] = field(repr=False)
-
-
-# --- pools ------------------------------------------------------------------------------------------------------------
-
-
-def _profiled(model: str, devices: Sequence[Accelerator]) -> PlanRequest:
-    work = WORK[model]
-    costs = pool_costs(work, devices, num_reward=max(1, len(devices) // 4), scorer=SCORER)
-    # The published batches are planned on devices that hold them or not: memory is another question than costs.
-    return PlanRequest(
-        work=work, devices=tuple(devices), costs=costs, fragment_sizes=fragment_sizes(work), size_is_known=False
-    )
-
-
-POOLS: dict[str, PlanRequest] = {
-    "13 alike": REQUESTS["13 alike"],
-    "HunyuanVideo on 6 H100": _profiled("hunyuanvideo-13b", [H100] * 6),
-    "Qwen-Image on 2 H200, 6 L40S": _profiled("qwen-image-20b", [accelerator("h200")] * 2 + [accelerator("l40s")] * 6),
-    **{
-        name: REQUESTS[name]
-        for name in (
-            "1 of 13 slow",
-            "2 each of six speeds",
-            "3 each of four kinds",
-            "3 each of four kinds in order",
-            "3 each of four kinds in no order",
-            "4 each of three opposite kinds",
-            "FLUX on 3 H100, 5 L40S, 4 H20",
-        )
-    },
-}
-
-
-def _scaled(costs: PoolCosts, factors: Callable[[LaneCosts], tuple[float, float]]) -> PoolCosts:
-    """The costs with generation and training times the factors of each kind of lane."""
-    of_kind = {lane: factors(lane) for lane in dict.fromkeys(costs.lanes)}
-    return replace(
-        costs,
-        lanes=tuple(
-            replace(lane, generate=lane.generate.scaled(generate), accumulate=lane.accumulate.scaled(accumulate))
-            for lane, (generate, accumulate) in ((lane, of_kind[lane]) for lane in costs.lanes)
-        ),
-    )
-
-
-# --- cases ------------------------------------------------------------------------------------------------------------
-
-
-def cases(num_seeds: int) -> Iterator[NamedCase]:
-    """All cases; `num_seeds` sets of random errors, and of long tails."""
-    for name, request in POOLS.items():
-        yield NamedCase(pool=name, what="generation +30 %, training -30 %", make=_wrong(request, 1 + WRONG, 1 - WRONG))
-        yield NamedCase(pool=name, what="generation -30 %, training +30 %", make=_wrong(request, 1 - WRONG, 1 + WRONG))
-        for seed in range(num_seeds):
-            yield NamedCase(pool=name, what=f"random within ±30 % by kind ({seed})", make=_randomly(request, seed))
-    alike = POOLS["13 alike"]
-    for seed in range(num_seeds):
-        yield NamedCase(pool="13 alike", what=f"long tails, costs -30 %, +30 % ({seed})", make=_long_tails(alike, seed))
-    yield NamedCase(pool="13 alike", what="a lane that generates turns 2× slow", make=lambda: _straggler(alike, 11))
-    yield NamedCase(pool="13 alike", what="a lane that trains turns 2× slow", make=lambda: _straggler(alike, 0))
-    yield NamedCase(pool="13 alike", what="a lane lost for 300 s, costs wrong", make=lambda: _lost(alike))
-    yield NamedCase(pool="10 alike", what="3 lanes join after 4 batches", make=lambda: _joined(10, 3))
-
-
-def _wrong(request: PlanRequest, generate: float, accumulate: float) -> Callable[[], RobustCase]:
-    believed = _scaled(request.costs, lambda lane: (generate, accumulate))
-    return lambda: RobustCase(believed=replace(request, costs=believed), true=request.costs)
-
-
-def _randomly(request: PlanRequest, seed: int) -> Callable[[], RobustCase]:
-    random = Random(seed)
-    believed = _scaled(
-        request.costs, lambda lane: (random.uniform(1 - WRONG, 1 + WRONG), random.uniform(1 - WRONG, 1 + WRONG))
-    )
-    return lambda: RobustCase(believed=replace(request, costs=believed), true=request.costs)
-
-
-def _long_tails(request: PlanRequest, seed: int) -> Callable[[], RobustCase]:
-    def durations() -> Callable[[float], float]:
-        random = Random(seed)
-
-        def varied(seconds: float) -> float:
-            # Longer work is a sum of pieces that vary independently; the mean is the expected duration.
-            variance = math.log1p(math.expm1(LONG_TAIL**2) / max(1.0, seconds / PIECE_SECONDS))
-            return seconds * random.lognormvariate(-variance / 2, math.sqrt(variance))
-
-        return varied
-
-    return lambda: replace(_wrong(request, 1 - WRONG, 1 + WRONG)(), vary=durations)
-
-
-def _straggler(request: PlanRequest, lane: int) -> RobustCase:
-    return RobustCase(believed=request, true=request.costs, slower={4: {lane: 2.0}})
-
-
-def _lost(request: PlanRequest) -> RobustCase:
-    last = lane_name(len(request.costs.lanes) - 1)
-    incidents: list[Incident] = [
-        Loss(at=200.0, lane=last),
-        Arrival(at=500.0, lane=SimulatedLane(lane=last, role=LaneRole.ROLLOUT)),
-    ]
-    return replace(_wrong(request, 1 + WRONG, 1 - WRONG)(), incidents=incidents)
-
-
-def _joined(number: int, num_late: int) -> RobustCase:
-    request = request_for(pool(ALIKE, [number + num_late]), num_prompts=number + num_late)
-    return RobustCase(believed=request, true=request.costs, late={4: tuple(range(number, number + num_late))})
-
-
-# --- results ----------------------------------------------------------------------------------------------------------
-
-
 def row_of(named: NamedCase) -> Row:
-    """Simulate the case with and without re-planning, and the run that was planned on the truth."""
+    """Simulate the case with re-planning, and its ways of working in the long run."""
     case = named.make()
-    case = replace(case, num_batches=case.since_batch + SETTLED - 1 + NUM_BATCHES_MEASURED)
     first = case.since_batch + SETTLED
+    case = replace(case, num_batches=first - 1 + NUM_BATCHES_COUNTED)
     planned = first_plan(case)
     replanned = ReplannedRun(case, planned, replans=True).run()
-    unchanged = ReplannedRun(case, planned, replans=False).run()
-    truth = replace(case, true=case.true_at_the_end.costs, slower={}, late={})
-    best_plan = make_plan(case.true_at_the_end, only_best=True).best.split_result.candidate
-    best = ReplannedRun(truth, best_plan, replans=False).run().batch_seconds(first)
+    unchanged = ReplannedRun(replace(case, num_batches=case.since_batch + 2), planned, replans=False).run()
+    long_run = _LongRun(case)
+    best = long_run.seconds(_best_way(case))
+    counted = [replanned.way_of(batch) for batch in range(first, first + NUM_BATCHES_COUNTED)]
+    regret = statistics.mean(long_run.seconds(way) for way in counted) / best - 1
     return Row(
         pool=named.pool,
+        cause=named.cause,
         what=named.what,
         best_seconds=best,
-        regret_without=unchanged.batch_seconds(first) / best - 1,
-        regret=replanned.batch_seconds(first) / best - 1,
+        regret_without=long_run.seconds(unchanged.ways[-1][1]) / best - 1,
+        regret=regret,
+        regret_of_run=regret + replanned.move_seconds / (BATCHES_OF_A_RUN * best),
         move_seconds=replanned.move_seconds,
         num_changes=len(replanned.decisions),
         num_decisions=len(replanned.deciding_seconds),
@@ -214,37 +98,104 @@ def row_of(named: NamedCase) -> Row:
     )
 
 
-def summary(rows: Sequence[Row]) -> str:
-    """Median and 90th percentile of the regrets, with and without."""
-    parts = []
+def _best_way(case: RobustCase) -> Way:
+    lanes = case.lanes_at_the_end
+    return Way(lanes=lanes, candidate=make_plan(case.truth_of(lanes), only_best=True).best.split_result.candidate)
+
+
+class _LongRun:
+    """Seconds of a batch by way of working, each simulated once."""
+
+    def __init__(self, case: RobustCase) -> None:
+        self._case = case
+        self._num_batches = NUM_LONG_RUN_OF_MANY if len(case.true.lanes) >= MANY_LANES else NUM_LONG_RUN
+        self._known: dict[Way, float] = {}
+
+    def seconds(self, way: Way) -> float:
+        if way not in self._known:
+            self._known[way] = settled_seconds(self._case, way, self._num_batches)
+        return self._known[way]
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+def summary(rows: Sequence[Row]) -> dict[str, float]:
+    """Medians and 90th percentiles of the regrets, without and with re-planning, and mean seconds of moves."""
+    found: dict[str, float] = {"num_cases": len(rows)}
     for name, values in (
-        ("without re-planning", [row.regret_without for row in rows]),
-        ("with it", [row.regret for row in rows]),
+        ("without", [row.regret_without for row in rows]),
+        ("with", [row.regret for row in rows]),
+        ("of_run", [row.regret_of_run for row in rows]),
     ):
-        tenths = statistics.quantiles(values, n=10, method="inclusive")
-        parts.append(f"{name}: median {statistics.median(values):.1%}, 90th percentile {tenths[-1]:.1%}")
-    moves = [row.move_seconds for row in rows]
-    return f"{len(rows)} cases, regret {'; '.join(parts)}; moves take {statistics.mean(moves):.0f} s of a run in mean"
+        tenths = statistics.quantiles(values, n=10, method="inclusive") if len(values) > 1 else values
+        found |= {f"median_{name}": statistics.median(values), f"percentile_90_{name}": tenths[-1]}
+    return found | {"move_seconds": statistics.mean(row.move_seconds for row in rows)}
+
+
+def summaries(rows: Sequence[Row], names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """A summary of the rows of each name; `names`: one for each row."""
+    by_name: dict[str, list[Row]] = {}
+    for name, row in zip(names, rows, strict=True):
+        by_name.setdefault(name, []).append(row)
+    return {name: summary(of_name) for name, of_name in by_name.items()}
+
+
+def _summary_line(name: str, found: Mapping[str, float]) -> str:
+    return (
+        f"{name:33} {found['num_cases']:3.0f} cases, regret without: median {found['median_without']:6.1%}, "
+        f"90th percentile {found['percentile_90_without']:6.1%}; with re-planning: {found['median_with']:6.1%}, "
+        f"{found['percentile_90_with']:6.1%}; with moves: {found['median_of_run']:6.1%}, "
+        f"{found['percentile_90_of_run']:6.1%}"
+    )
+
+
+def _row_of_index(index: int, num_seeds: int) -> Row:
+    return row_of(list(cases(num_seeds))[index])
+
+
+def _rows(indices: Sequence[int], num_seeds: int, num_processes: int) -> Iterator[Row]:
+    with ProcessPoolExecutor(num_processes, mp_context=get_context("spawn")) as executor:
+        # Large pools take longest, so they come first, and no process is left alone with one at the end.
+        futures = [executor.submit(_row_of_index, index, num_seeds) for index in indices]
+        for future in futures:
+            yield future.result()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.robust", description=__doc__)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--only", default="", help="only cases whose names hold this text")
+    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--simulated", action="store_true", help="without the run on emulated lanes")
     parser.add_argument("--out", type=Path, default=OUTPUT)
     options = parser.parse_args()
-    started = time.process_time()
+    began = time.monotonic()
+    wanted = [
+        (-len(named.make().true.lanes), index)
+        for index, named in enumerate(cases(options.seeds))
+        if options.only in f"{named.pool} {named.what}"
+    ]
     rows = []
-    for named in cases(options.seeds):
-        if options.only in f"{named.pool} {named.what}":
-            rows.append(row_of(named))
-            print(rows[-1].line(), flush=True)
-    cpu = round(time.process_time() - started, 1)
-    if len(rows) > 1:
-        print(summary(rows))
-    print(f"{cpu} s of a core")
+    for row in _rows([index for _, index in sorted(wanted)], options.seeds, options.processes):
+        rows.append(row)
+        print(row.line(), flush=True)
+    wrong = [row for row in rows if row.cause == "wrong costs"]
+    report: dict[str, Any] = {
+        "rows": [asdict(row) for row in rows],
+        "by_pool": summaries(wrong, [row.pool for row in wrong]),
+        "by_cause": summaries(rows, [row.cause for row in rows]),
+        "simulation_seconds": round(time.monotonic() - began, 1),
+    }
+    for name, found in [*report["by_pool"].items(), *report["by_cause"].items()]:
+        print(_summary_line(name, found))
+    if not options.simulated:
+        report["emulated"] = measured_run()
+        print(json.dumps(report["emulated"], indent=1))
+    report["seconds"] = round(time.monotonic() - began, 1)
+    print(f"{report['seconds']} s")
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"cpu_seconds": cpu, "rows": [asdict(row) for row in rows]}, indent=1) + "\n")
+    options.out.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -87,7 +87,6 @@ class VirtualClockRun:
         rng = random.Random(self.seed)
         Simulator(
             scheduler,
-            algebra,
             lanes,
             _costs(names),
             emit=lambda span: None,

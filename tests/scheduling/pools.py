@@ -84,7 +84,6 @@ def simulate_events(run: Settings, pool: Pool) -> tuple[float, list[Span], list[
     events: list[tuple[Event, float]] = []
     simulator = Simulator(
         run.scheduler(),
-        run.algebra,
         pool.lanes,
         pool.costs,
         spans.append,

@@ -43,10 +43,11 @@ class BatchSpec(Contract):
     proportion: 1 to 3 fits models of 12 billion parameters and more at 512 × 512. The result does not depend on it but
     for rounding; raise it until memory or speed stops gaining."""
     fragment_size: Count | None = None
-    """Trajectories of one group that a lane generates together; it must divide `group_size`. Empty: the whole group.
-    Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones use a GPU better.
-    It fixes the batch of the forward pass, which short fragments share unless the run is deterministic, so it may
-    change samples by rounding."""
+    """Trajectories of one group that a lane generates together; it must divide `group_size`. Empty: the whole group,
+    or with `placement: auto` what is predicted to be fastest, which may change while the run works unless it is
+    `deterministic`. Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones
+    use a GPU better. It fixes the batch of the forward pass, which short fragments share unless the run is
+    `deterministic`, so it may change samples by rounding."""
     filter_groups: bool = False
     """Leave groups without spread out of training: those whose members all have the same reward, within float32's
     rounding, so that every advantage is 0. The loss still counts their pairs, so without a KL penalty what is learnt
@@ -169,6 +170,12 @@ class BatchAlgebra(Contract):
             filter_groups=batch.filter_groups,
             max_resamples=batch.max_resamples,
         )
+
+    def with_fragment_size(self, fragment_size: int) -> "BatchAlgebra":
+        """The same batch cut into fragments of another size. Raises `ValueError` for one that does not divide."""
+        _require_divides("fragment_size", fragment_size, "group_size", self.group_size)
+        num_fragments = self.num_trajectories // fragment_size
+        return self.model_copy(update={"fragment_size": fragment_size, "num_fragments": num_fragments})
 
     @property
     def num_units_per_group(self) -> int:

@@ -288,6 +288,8 @@ class PlanEvent(Event):
     """What changes, why, and what it is predicted to gain, in a sentence or two."""
     pipeline: PipelineSpec
     """The switches from now on."""
+    fragment_size: Count
+    """Trajectories of a fragment in batches that begin from now on."""
     lanes: dict[str, LaneRole]
     """The run's lanes and their roles from now on."""
     seconds_before: Annotated[float, Field(gt=0)]

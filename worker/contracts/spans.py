@@ -55,7 +55,7 @@ class Span(Contract):
     batch: Index | None = None
     group: Index | None = None
     fragment: Index | None = None
-    """Index of the fragment within its batch."""
+    """Index of the fragment within its group."""
     policy_version: Index | None = None
     num_samples: int = Field(default=0, ge=0)
     """Number of trajectories that were generated or scored; 0 for training, which is divided by micro-batches."""

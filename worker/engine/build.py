@@ -51,9 +51,7 @@ def build_components(
     schedule = PromptSchedule(spec, prompts)
     fragments = FragmentStore()
     advantages = AdvantageCache(spec, fragments)
-    spans = SpanReporter(
-        lanes, clock, client, run=answer.run, num_fragments_per_group=spec.algebra.num_fragments_per_group
-    )
+    spans = SpanReporter(lanes, clock, client, run=answer.run)
     samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps)
     schedule_log = ScheduleLogger(telemetry.uploader)
     commands = CommandQueue(client, stop_seconds=answer.stop_seconds)
@@ -92,13 +90,22 @@ def build_components(
 
 
 def build_scheduler(
-    answer: BootstrapAnswer, position: RunPosition, log: ScheduleLogger, pipeline: PipelineSpec
+    answer: BootstrapAnswer,
+    position: RunPosition,
+    log: ScheduleLogger,
+    *,
+    pipeline: PipelineSpec,
+    fragment_size: int,
 ) -> Scheduler:
-    """A scheduler that continues from `position` with the switches `pipeline`, and writes every event it receives and
-    action it decides to `log`."""
+    """A scheduler that continues from `position`, and writes every event it receives and action it decides to `log`.
+
+    Args:
+        pipeline: the run's present switches.
+        fragment_size: trajectories of a fragment from now on.
+    """
     spec = answer.spec
     start = ScheduleStart(
-        algebra=spec.algebra,
+        algebra=spec.algebra.with_fragment_size(fragment_size),
         pipeline=pipeline,
         advantage_std=spec.algorithm.advantage_std,
         num_batches=spec.num_batches,

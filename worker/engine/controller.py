@@ -216,7 +216,11 @@ class Controller:
         self._wait_for_calls()
         self._metrics.begin(position)
         self._scheduler = build_scheduler(
-            self._answer, position, self._components.schedule_log, self._replanner.pipeline
+            self._answer,
+            position,
+            self._components.schedule_log,
+            pipeline=self._replanner.pipeline,
+            fragment_size=self._replanner.fragment_size,
         )
         self._boundaries.begin(self._scheduler)
         self._resizer.begin(self._scheduler)

@@ -1163,10 +1163,11 @@ export interface components {
              */
             readonly micro_batch_size: number;
             /**
-             * @description Trajectories of one group that a lane generates together; it must divide `group_size`. Empty: the whole group.
-             *     Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones use a GPU better.
-             *     It fixes the batch of the forward pass, which short fragments share unless the run is deterministic, so it may
-             *     change samples by rounding.
+             * @description Trajectories of one group that a lane generates together; it must divide `group_size`. Empty: the whole group,
+             *     or with `placement: auto` what is predicted to be fastest, which may change while the run works unless it is
+             *     `deterministic`. Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones
+             *     use a GPU better. It fixes the batch of the forward pass, which short fragments share unless the run is
+             *     `deterministic`, so it may change samples by rounding.
              * @default null
              */
             readonly fragment_size: number | null;
@@ -3043,6 +3044,8 @@ export interface components {
             readonly reason: string;
             /** @description The switches from now on. */
             readonly pipeline: components["schemas"]["PipelineSpec"];
+            /** @description Trajectories of a fragment in batches that begin from now on. */
+            readonly fragment_size: number;
             /** @description The run's lanes and their roles from now on. */
             readonly lanes: {
                 readonly [key: string]: components["schemas"]["LaneRole"];
@@ -3069,6 +3072,8 @@ export interface components {
             readonly reason: string;
             /** @description The switches from now on. */
             readonly pipeline: components["schemas"]["PipelineSpec"];
+            /** @description Trajectories of a fragment in batches that begin from now on. */
+            readonly fragment_size: number;
             /** @description The run's lanes and their roles from now on. */
             readonly lanes: {
                 readonly [key: string]: components["schemas"]["LaneRole"];
@@ -4523,7 +4528,7 @@ export interface components {
             /** @default null */
             readonly group: number | null;
             /**
-             * @description Index of the fragment within its batch.
+             * @description Index of the fragment within its group.
              * @default null
              */
             readonly fragment: number | null;
@@ -4780,7 +4785,7 @@ export interface components {
             /** @default null */
             readonly group: number | null;
             /**
-             * @description Index of the fragment within its batch.
+             * @description Index of the fragment within its group.
              * @default null
              */
             readonly fragment: number | null;

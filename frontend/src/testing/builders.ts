@@ -279,6 +279,7 @@ const ALGEBRA: Run["algebra"] = {
   num_trajectories: 64,
   fragment_size: 8,
   num_fragments: 8,
+  num_trajectories_per_call: 8,
   num_minibatches: 1,
   num_epochs: 1,
   num_groups_per_minibatch: 8,

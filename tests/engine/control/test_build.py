@@ -20,6 +20,7 @@ def test_a_planned_run_uses_the_costs_of_its_plan_and_reports_none_of_them_as_me
     costs: dict[Any, Cost], make_spec: SpecMaker, uploader: Any, tmp_path: Path
 ) -> None:
     answer = bootstrap_answer(make_spec(), "model", tmp_path, prior_costs=dump_costs(costs))
-    scheduler = build_scheduler(answer, RunPosition(), ScheduleLogger(uploader), answer.spec.pipeline)
+    pipeline, size = answer.spec.pipeline, answer.spec.algebra.fragment_size
+    scheduler = build_scheduler(answer, RunPosition(), ScheduleLogger(uploader), pipeline=pipeline, fragment_size=size)
     assert scheduler.state.costs.table() == costs
     assert scheduler.state.costs.measured() == {}

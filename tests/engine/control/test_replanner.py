@@ -37,6 +37,7 @@ class FakeProcess:
             roles=ROLES | {"rollout-1": LaneRole.TRAINER},
             moves_trainers=True,
             pipeline=self.questions[-1].pipeline.model_copy(update={"tag": "greedy"}),
+            fragment_size=self.questions[-1].fragment_size,
             seconds_before=10.0,
             batch_seconds=8.0,
             bound_seconds=7.0,
@@ -107,7 +108,7 @@ def test_a_gang_that_cannot_be_replaced_is_tried_ever_more_rarely(setup: Setup) 
         if setup.resizer.num_started > before:
             tried.append(batch)
     assert tried == [1, 3, 7, 15, 31]
-    assert [question.num_moves for question in setup.process.questions] == [0, 1, 2, 3, 4]
+    assert [question.num_changes for question in setup.process.questions] == [0, 1, 2, 3, 4]
 
 
 def test_lanes_that_are_loaded_from_now_on_get_the_present_switches_again(setup: Setup) -> None:

@@ -43,7 +43,7 @@ def clock() -> Clock:
 @pytest.fixture
 def reporter(clock: Any, client: Any) -> SpanReporter:
     lanes: Any = OneLane()
-    made = SpanReporter(lanes, clock, client, run=RUN, num_fragments_per_group=2)
+    made = SpanReporter(lanes, clock, client, run=RUN)
     made.begin()
     made.follow(lambda lane: IdleCause.BATCH_BARRIER)
     return made
@@ -117,7 +117,7 @@ def test_spans_are_in_driver_time(reporter: SpanReporter, clock: Clock, client: 
         (SpanKind.IDLE, IdleCause.BATCH_BARRIER, 2.0),
     ]
     generate = client.events[0].spans[1]
-    assert (generate.group, generate.fragment, generate.num_samples) == (3, 7, 2)
+    assert (generate.group, generate.fragment, generate.num_samples) == (3, 1, 2)
 
 
 def test_each_fragment_of_a_call_has_spans_of_its_own(reporter: SpanReporter, clock: Clock, client: Any) -> None:

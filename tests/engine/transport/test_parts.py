@@ -150,19 +150,27 @@ def test_fragments_are_cut_for_several_ranks_and_once_they_are_known_to_be_large
     parts = FragmentParts(spec)
     assert parts.of(fragment, num_ranks=2) == whole
     # 2 chunks of 2 members, with 3 micro-batches and the latents between each two of them.
-    parts.observe(10 * MIN_PART_BYTES - 1)
+    parts.observe(10 * MIN_PART_BYTES - 1, num_trajectories=4)
     assert parts.of(fragment, num_ranks=2) == whole
-    parts.observe(10 * MIN_PART_BYTES)
+    parts.observe(10 * MIN_PART_BYTES, num_trajectories=4)
     assert len(parts.of(fragment, num_ranks=2)) == 10
     assert parts.of(fragment, num_ranks=1) == whole
     evaluated = replace(fragment, key=replace(fragment.key, purpose=Purpose.EVALUATE))
     assert parts.of(evaluated, num_ranks=2) == ()
 
 
+def test_smaller_fragments_count_as_so_much_smaller(spec: RunSpec) -> None:
+    parts = FragmentParts(spec)
+    parts.observe(10 * MIN_PART_BYTES, num_trajectories=4)
+    smaller = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0,), 0)
+    # A member of its own has 3 micro-batches and the latents between each two of them: half of a chunk's bytes.
+    assert len(parts.of(smaller, num_ranks=2)) == 1
+
+
 def test_without_time_step_parallelism_all_steps_of_a_chunk_are_one_part(spec: RunSpec) -> None:
     together = spec.model_copy(update={"pipeline": spec.pipeline.model_copy(update={"tsp": False})})
     parts = FragmentParts(together)
-    parts.observe(10 * MIN_PART_BYTES)
+    parts.observe(10 * MIN_PART_BYTES, num_trajectories=4)
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1, 2, 3), 0)
     assert parts.of(fragment, num_ranks=2) == (Part((0, 1), (0, 1, 2)), Part((2, 3), (3, 4, 5)))
 

@@ -5,51 +5,80 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
+from worker.scheduling.core.costs import Cost, CostKind, MeasuredCost
 from worker.scheduling.replanning.cadence import Cadence
 
 ROLES = {"a": "trainer", "b": "rollout"}
+
+
+def costs(seconds: float, error: float = 0.01) -> dict[tuple[str, CostKind], MeasuredCost]:
+    return {("b", CostKind.GENERATE): MeasuredCost(Cost(0.0, seconds), 4, 4, error)}
 
 
 def test_a_run_asks_after_its_first_batch_then_ever_more_rarely() -> None:
     cadence, asked = Cadence(), []
     for batch in range(1, 40):
         cadence.completed(batch, 10.0 * batch)
-        if cadence.is_due(ROLES):
+        if cadence.is_due(ROLES, {}):
             asked.append(batch)
-            cadence.asked(ROLES)
+            cadence.asked(ROLES, {})
     assert asked == [1, 2, 4, 8, 16, 32]
 
 
 def test_a_run_that_is_slower_than_promised_asks_anew() -> None:
     cadence = Cadence()
     cadence.completed(1, 10.0)
-    cadence.asked(ROLES)
-    cadence.changed(1, 10.0, moves_trainers=False)
+    cadence.asked(ROLES, {})
+    cadence.changed(1, 10.0, only_switches=True)
     for batch, at in ((8, 80.0), (9, 90.0), (10, 100.0)):
         cadence.completed(batch, at)
-    cadence.asked(ROLES)
+    cadence.asked(ROLES, {})
     cadence.completed(11, 112.0)
-    assert not cadence.is_due(ROLES), "one batch may be late by chance"
+    assert not cadence.is_due(ROLES, {}), "one batch may be late by chance"
     cadence.completed(12, 124.0)
-    assert cadence.is_due(ROLES)
+    assert cadence.is_due(ROLES, {})
 
 
 def test_other_lanes_are_a_reason_to_ask() -> None:
     cadence = Cadence()
     cadence.completed(8, 80.0)
-    cadence.asked(ROLES)
+    cadence.asked(ROLES, {})
     cadence.completed(9, 90.0)
-    assert not cadence.is_due(ROLES)
-    assert cadence.is_due(ROLES | {"c": "rollout"})
+    assert not cadence.is_due(ROLES, {})
+    assert cadence.is_due(ROLES | {"c": "rollout"}, {})
+
+
+def test_a_lane_that_has_become_slower_is_a_reason_to_ask_once_its_measurements_tell() -> None:
+    cadence = Cadence()
+    cadence.completed(8, 80.0)
+    cadence.asked(ROLES, costs(10.0))
+    cadence.completed(9, 90.0)
+    assert not cadence.is_due(ROLES, costs(11.0))
+    assert not cadence.is_due(ROLES, costs(13.0, error=0.2))
+    assert cadence.is_due(ROLES, costs(13.0))
+
+
+def test_a_run_that_stays_as_it_is_compares_with_what_was_predicted_of_that() -> None:
+    cadence = Cadence()
+    cadence.completed(8, 80.0)
+    cadence.asked(ROLES, {})
+    cadence.stays(10.0)
+    cadence.completed(9, 92.0)
+    assert not cadence.is_due(ROLES, {}), "one batch may be late by chance"
+    cadence.completed(10, 104.0)
+    assert cadence.is_due(ROLES, {})
+    cadence.asked(ROLES, {})
+    cadence.completed(11, 116.0)
+    assert not cadence.is_due(ROLES, {}), "a late run asks again after as many batches"
 
 
 @given(st.integers(10, 400), st.randoms())
-def test_the_trainer_gang_changes_at_most_about_log2_of_the_batches(num_batches: int, random: object) -> None:
+def test_trainers_and_fragments_change_at_most_about_log2_of_the_batches(num_batches: int, random: object) -> None:
     cadence, num_changes = Cadence(), 0
     for batch in range(1, num_batches + 1):
         cadence.completed(batch, 100.0 * batch * random.random())  # type: ignore[attr-defined]
-        if cadence.is_due({"a": random.random()}):  # type: ignore[attr-defined]
-            cadence.asked({})
-            cadence.changed(batch, 1e-3, moves_trainers=True)
+        if cadence.is_due({"a": random.random()}, {}):  # type: ignore[attr-defined]
+            cadence.asked({}, {})
+            cadence.changed(batch, 1e-3, only_switches=False)
             num_changes += 1
     assert num_changes <= 1 + math.log2(num_batches)

@@ -69,6 +69,36 @@ def test_a_plan_on_true_costs_stays_whatever_the_noise(seed: int) -> None:
     assert not decision.release
 
 
+def test_fragments_change_where_others_are_faster_and_the_lanes_stay() -> None:
+    """13 trajectories a lane: in fragments of 8 the last lane generates alone for a fragment."""
+    request = request_for(pool(ALIKE, [13]))
+    present = Candidate(pipeline=STALE, trainers=tuple(range(7)), fragment_size=8)
+    asked = situation(request, present.trainers, present=present, move_seconds=1e6)
+    decision = decide(asked)
+    assert decision.candidate.fragment_size < 8
+    assert not decision.moves_trainers
+    assert f"fragments of {decision.candidate.fragment_size} instead of 8" in reason_of(asked, decision, [])
+    kept = decide(replace(asked, request=replace(request, fragment_sizes=(8,))))
+    assert kept.candidate.fragment_size == 8
+
+
+def test_each_change_raises_what_the_next_must_gain() -> None:
+    request = request_for(pool(ALIKE, [13]))
+    present = Candidate(pipeline=STALE, trainers=tuple(range(7)), fragment_size=8)
+    asked = situation(request, present.trainers, present=present, move_seconds=1e6)
+    assert decide(replace(asked, num_changes=10)).candidate.fragment_size == 8
+
+
+def test_colocated_lanes_may_be_given_other_fragments() -> None:
+    request = request_for(pool(ALIKE, [6]), num_prompts=9)
+    colocated = PipelineSpec(placement=Placement.COLOCATED)
+    present = Candidate(pipeline=colocated, trainers=tuple(range(6)), fragment_size=8)
+    decision = decide(situation(request, present.trainers, present=present))
+    assert decision.candidate.fragment_size < 8
+    assert decision.candidate.pipeline.placement is Placement.COLOCATED
+    assert not decision.moves_trainers
+
+
 def test_equal_situations_give_equal_decisions() -> None:
     asked = situation(request_for(pool(FOUR_KINDS, [2] * 4)), (0, 1))
     asked = replace(asked, request=replace(asked.request, fragment_sizes=(4,)))

@@ -60,6 +60,15 @@ def test_a_lane_far_slower_than_its_kind_is_told_apart_and_expected_to_be_so_at_
     assert set(known.speeds[:5]) == {1.0}
 
 
+def test_a_lane_that_became_slow_at_one_thing_is_expected_to_be_slow_at_what_it_did_before() -> None:
+    table = {(f"l{index}", CostKind.ACCUMULATE): measured(3.0) for index in range(6)}
+    table |= {(f"l{index}", CostKind.GENERATE): measured(10.0) for index in range(6)}
+    table["l0", CostKind.ACCUMULATE] = measured(9.0)
+    known = run_costs(prior(), table, lanes(0, 1), kinds=KINDS)
+    assert known.pool.lanes[0].generate.per_unit == pytest.approx(30.0)
+    assert {round(each.generate.per_unit, 9) for each in known.pool.lanes[1:]} == {10.0}
+
+
 def test_lanes_that_differ_by_less_than_their_measurements_can_tell_count_as_one_kind() -> None:
     table = {
         (f"l{index}", CostKind.GENERATE): measured(10.0 * factor, error=0.1)

@@ -24,22 +24,29 @@ REQUEST = request_for(pool(ALIKE, [4]), num_prompts=8)
 NUM_BATCHES = 5
 
 
-def run(revise_after: int, to: PipelineSpec, written: list[Line] | None = None) -> tuple[list[float], list[Span]]:
-    """When each batch was published, and the spans, of a run with two trainer lanes of four."""
+def run(
+    revise_after: int, to: PipelineSpec, written: list[Line] | None = None, *, begins: PipelineSpec = OFF, size: int = 1
+) -> tuple[list[float], list[Span]]:
+    """When each batch was published, and the spans, of a run with two trainer lanes of four.
+
+    Args:
+        revise_after: batches complete when the run goes on with the switches `to` and fragments of `size`.
+        begins: the switches until then, with fragments of 1.
+    """
     work, costs, spans, published = REQUEST.work, REQUEST.costs, list[Span](), list[float]()
-    start = ScheduleStart(algebra=work.algebra, pipeline=OFF, advantage_std="group", num_batches=NUM_BATCHES)
+    start = ScheduleStart(algebra=work.algebra, pipeline=begins, advantage_std="group", num_batches=NUM_BATCHES)
     scheduler: Scheduler = RecordedScheduler(start, (lambda line: None) if written is None else written.append)
 
     def observe(event: Event, at: float) -> None:
         if isinstance(event, Published):
             published.append(at)
             if len(published) == revise_after:
-                scheduler.revise(to, lending_policy(to))
+                scheduler.revise(to, size, lending_policy(to))
 
     roles = [LaneRole.TRAINER, LaneRole.TRAINER, LaneRole.ROLLOUT, LaneRole.ROLLOUT]
     lanes = [SimulatedLane(lane=lane_name(index), role=role) for index, role in enumerate(roles)]
     lanes.append(SimulatedLane(lane=reward_lane_name(0), role=LaneRole.REWARD))
-    Simulator(scheduler, work.algebra, lanes, costs.cost_table((0, 1)), spans.append, observe=observe).run()
+    Simulator(scheduler, lanes, costs.cost_table((0, 1)), spans.append, observe=observe).run()
     return published, spans
 
 
@@ -72,11 +79,30 @@ def test_other_switches_cannot_change(field: str) -> None:
 
 def test_a_revision_is_in_the_schedule_log_and_is_replayed() -> None:
     written: list[Line] = []
-    run(2, GREEDY, written)
+    run(2, GREEDY, written, size=4)
     lines = [parse_line(dump_line(line)) for line in written]
     assert lines == written
-    assert [line.pipeline for line in lines if isinstance(line, Revised)] == [GREEDY]
+    assert [line for line in lines if isinstance(line, Revised)] == [Revised(GREEDY, 4)]
     assert not list(differences(lines))
+
+
+@pytest.mark.parametrize("max_staleness", [0, 1])
+@pytest.mark.parametrize("tag", ["off", "greedy", "search"])
+def test_batches_that_begin_after_a_revision_are_cut_anew_and_open_ones_stay(max_staleness: int, tag: str) -> None:
+    pipeline = PipelineSpec.model_validate(OFF.model_dump() | {"max_staleness": max_staleness, "tag": tag})
+    _, spans = run(2, pipeline, begins=pipeline, size=4)
+    generated = [span for span in spans if span.kind in (SpanKind.GENERATE, SpanKind.LENT_GENERATE)]
+    for batch in range(NUM_BATCHES):
+        of_batch = [span for span in generated if span.batch == batch]
+        # One batch is ahead of the one that was published last.
+        assert {span.num_samples for span in of_batch} == ({1} if batch < 2 + max_staleness else {4})
+        assert sum(span.num_samples for span in of_batch) == REQUEST.work.algebra.num_trajectories
+        assert len({(span.group, span.fragment) for span in of_batch}) == len(of_batch)
+
+
+def test_a_size_that_does_not_divide_a_group_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"`fragment_size` must divide group_size \(8\), got 3: use 2 or 4"):
+        run(1, OFF, size=3)
 
 
 def test_equal_revisions_change_nothing() -> None:
@@ -106,7 +132,7 @@ def test_the_gang_of_a_simulated_run_changes_at_a_batch_boundary() -> None:
     roles = [LaneRole.TRAINER, LaneRole.ROLLOUT, LaneRole.ROLLOUT, LaneRole.ROLLOUT]
     lanes = [SimulatedLane(lane=lane_name(index), role=role) for index, role in enumerate(roles)]
     lanes.append(SimulatedLane(lane=reward_lane_name(0), role=LaneRole.REWARD))
-    simulator = Simulator(scheduler, work.algebra, lanes, table, spans.append, observe=observe)
+    simulator = Simulator(scheduler, lanes, table, spans.append, observe=observe)
     simulator.run()
     trained = {(span.lane, span.batch) for span in spans if span.kind is SpanKind.TRAIN and span.num_units}
     assert {lane for lane, batch in trained if batch is not None and batch < 2} == {lane_name(0)}

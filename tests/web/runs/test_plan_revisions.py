@@ -45,6 +45,7 @@ def adopted(roles: dict[str, LaneRole], batch: int = 3) -> PlanEvent:
             "batch": batch,
             "reason": "training takes longer than planned",
             "pipeline": pipeline,
+            "fragment_size": 2,
             "lanes": roles,
             "seconds_before": 12.0,
             "batch_seconds": 10.0,
@@ -86,7 +87,9 @@ def test_a_reported_plan_is_appended_and_used_by_later_attempts(auto_run: Run, c
     assert (spec.lanes.num_rollout, spec.lanes.num_trainer) == (1, 3)
     assert spec.pipeline.tag is TrainerAssist.GREEDY
     assert len(second.plan["trainers"]) == 3
-    assert first.spec["batch"] == second.spec["batch"]
+    assert second.spec["batch"] == first.spec["batch"] | {"fragment_size": 2}
+    auto_run.refresh_from_db()
+    assert auto_run.batch_algebra == spec.algebra
 
 
 def test_the_run_page_shows_every_plan_with_its_promise(auto_run: Run, cluster: Any) -> None:
@@ -100,6 +103,7 @@ def test_the_run_page_shows_every_plan_with_its_promise(auto_run: Run, cluster: 
     newest = plan_of(owner, auto_run)
     assert newest is not None
     assert (newest["revision"], newest["mode"], list(newest["by_mode"])) == (2, "tag", ["tag"])
+    assert newest["by_mode"]["tag"]["fragment_size"] == 2
     assert newest["by_mode"]["tag"]["bound_share"] == pytest.approx(0.9)
     assert newest["reason"] == "training takes longer than planned"
 

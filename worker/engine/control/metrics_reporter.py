@@ -34,7 +34,7 @@ from worker.engine.metrics.update_metrics import merge_stats, update_metrics
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 from worker.engine.trainer.learners.open_minibatch import require_complete
 from worker.engine.types import UpdateStats
-from worker.scheduling.core.messages import Purpose
+from worker.scheduling.core.messages import Fragment, Purpose
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class MetricsReporter:
         self._open_stats: list[UpdateStats] = []
         """The statistics of the open mini-batch."""
         self._num_scored: Counter[int] = Counter()
-        """By batch: the number of its fragments that are scored, those of dropped draws left out."""
+        """By batch: the number of its trajectories that are scored, those of dropped draws left out."""
         self._num_resampled: Counter[int] = Counter()
         """By batch: the number of draws that were dropped, because the group had no spread."""
         self._num_steps = 0
@@ -102,15 +102,17 @@ class MetricsReporter:
         self._hacking.clear()
         self._batch_began = self._clock.now()
 
-    def resampled(self, batch: int) -> None:
-        """Count a draw of `batch` whose last fragment was scored and whose group is drawn again."""
+    def resampled(self, fragment: Fragment) -> None:
+        """Count a draw whose last fragment was scored and whose group is drawn again."""
+        batch = fragment.key.batch
         self._num_resampled[batch] += 1
-        self._num_scored[batch] -= self._algebra.num_fragments_per_group - 1
+        self._num_scored[batch] -= self._algebra.group_size - len(fragment.members)
 
-    def scored(self, batch: int) -> None:
-        """Count a scored fragment of `batch`; report rewards and pictures when it was the last one."""
-        self._num_scored[batch] += 1
-        if self._num_scored[batch] < self._algebra.num_fragments:
+    def scored(self, fragment: Fragment) -> None:
+        """Count a scored fragment; report rewards and pictures of its batch when it was the last one."""
+        batch = fragment.key.batch
+        self._num_scored[batch] += len(fragment.members)
+        if self._num_scored[batch] < self._algebra.num_trajectories:
             return
         del self._num_scored[batch]
         records = self._fragments.of_batch(Purpose.TRAIN, batch)

@@ -146,7 +146,7 @@ class RayExecutor:
         is_lent = self._lanes[action.lane].grant.role is not self._generators
         self._spans.record_generation(action.lane, report, action.fragments, is_lent=is_lent)
         for request, own_parts, generated in zip(requests, parts, report.value, strict=True):
-            self._fragment_parts.observe(generated.num_bytes)
+            self._fragment_parts.observe(generated.num_bytes, num_trajectories=len(request.fragment.members))
             self._fragments.put(
                 FragmentRecord(
                     fragment=request.fragment,
@@ -178,9 +178,9 @@ class RayExecutor:
             return
         if is_resampled(has_spread=has_spread, draw=fragment.draw, max_resamples=self._spec.batch.max_resamples):
             self._fragments.drop_group(Purpose.TRAIN, key.batch, key.group)
-            self._metrics.resampled(key.batch)
+            self._metrics.resampled(fragment)
         else:
-            self._metrics.scored(key.batch)
+            self._metrics.scored(fragment)
 
     def _has_spread(self, key: FragmentKey) -> bool:
         """Whether the fragment's group has spread; also true while others of its fragments are not scored."""

@@ -3,12 +3,13 @@
 ```text
 version published ─► due? ─► question to another process ─► answer ─► lanes moved by the resizer ─┐
                                                                       (trainers: at a boundary)   ├─► `plan` event
-                                                                 └─► switches of the scheduler ───┘
+                                                                 └─► switches, fragments to come ─┘
 ```
 
 Invariants: the loop never waits for an answer, and one that was asked for other lanes than the run has by then is
-dropped; a plan is reported once the run works by it. Each change of the trainer gang, tried or done, doubles the number
-of batches before the next question, so a run of n batches tries at most about log2 n times, whatever is measured.
+dropped; a plan is reported once the run works by it. Each change of the trainer gang, tried or done, or of the fragment
+size doubles the number of batches before the next question, so a run of n batches tries at most about log2 n of them,
+whatever is measured.
 """
 
 import logging
@@ -19,7 +20,6 @@ from worker.contracts.events import PlanEvent
 from worker.contracts.names import LaneRole
 from worker.contracts.replanning import ReplanBasis
 from worker.contracts.resizing import Resize, ResizeCause, ResizeState, RoleChange, TrainerChangeSeconds
-from worker.contracts.sections import PipelineSpec
 from worker.engine.control.lane_supervisor import LaneSupervisor
 from worker.engine.control.replanning_process import ReplanningProcess
 from worker.engine.control.resizer import Resizer, ResizeRefusedError
@@ -58,6 +58,8 @@ class Replanner:
         """The switches that the trainer lanes were loaded for."""
         self.pipeline = components.answer.spec.pipeline
         """The run's present switches."""
+        self.fragment_size = components.answer.spec.algebra.fragment_size
+        """Trajectories of a fragment, in batches that begin from now on."""
 
     def begin(self, scheduler: Scheduler) -> None:
         """Work with a new scheduler, at first or after a rewind, which has loaded the trainer lanes anew."""
@@ -71,10 +73,11 @@ class Replanner:
             return
         self._cadence.completed(self._batch, self._components.clock.now())
         is_busy = self._process.is_busy or self._pending is not None or self._resizer.is_busy
-        if is_busy or self._batches_left <= 0 or not self._cadence.is_due(self._roles):
+        measured = self._scheduler.state.costs.measured()
+        if is_busy or self._batches_left <= 0 or not self._cadence.is_due(self._roles, measured):
             return
         self._asked = self._question(self._basis, self._scheduler)
-        self._cadence.asked(self._roles)
+        self._cadence.asked(self._roles, measured)
         self._process.ask(self._asked)
 
     def step(self) -> None:
@@ -86,7 +89,9 @@ class Replanner:
         if answer is None or self._asked is None:
             return
         logger.info("after batch %d: %s", self._batch, answer.reason)
-        if answer.is_change and self._asked.roles == self._roles and self._batches_left > 0:
+        if not answer.is_change:
+            self._cadence.stays(answer.batch_seconds)
+        elif self._asked.roles == self._roles and self._batches_left > 0:
             self._carry_out(answer, self._asked)
 
     def close(self) -> None:
@@ -99,12 +104,12 @@ class Replanner:
             basis=basis,
             roles=self._roles,
             pipeline=self.pipeline,
-            fragment_size=self._components.answer.spec.algebra.fragment_size,
+            fragment_size=self.fragment_size,
             can_lend=self._loaded_pipeline.trainers_generate,
             measured=dump_costs(scheduler.state.costs.measured()),
             batches_left=self._batches_left,
             move_seconds=self._move_seconds(scheduler),
-            num_moves=self._cadence.num_moves,
+            num_changes=self._cadence.num_changes,
         )
 
     def _move_seconds(self, scheduler: Scheduler) -> float:
@@ -140,8 +145,7 @@ class Replanner:
             RoleChange(lane=lane, role=role) for lane, role in answer.roles.items() if asked.roles[lane] is not role
         )
         if not release and not change:
-            self._revise(answer.pipeline)
-            self._report(answer, predicted=0.0, seconds=None)
+            self._adopt(answer, predicted=0.0, seconds=None)
             return
         resize_id = str(uuid.uuid4())
         before = self._supervisor.pipeline
@@ -157,7 +161,7 @@ class Replanner:
         self._pending = _Pending(resize_id, answer, predicted)
 
     def _settle(self, pending: _Pending) -> None:
-        """Revise the switches and report the plan once the lanes are in their places."""
+        """Adopt the answer once the lanes are in their places."""
         report = self._resizer.reported
         if report is None or report.id != pending.resize_id or report.state is ResizeState.ACCEPTED:
             return
@@ -170,23 +174,24 @@ class Replanner:
             if pending.answer.moves_trainers:
                 # It cost a checkpoint, and mostly a start of the old gang: tried after every batch, it would take most
                 # of the time.
-                self._cadence.changed(self._batch, pending.answer.seconds_before, moves_trainers=True)
+                self._cadence.changed(self._batch, pending.answer.seconds_before, only_switches=False)
             return
-        self._revise(pending.answer.pipeline)
-        self._report(pending.answer, predicted=pending.predicted_move_seconds, seconds=report.trainer_seconds)
+        self._adopt(pending.answer, predicted=pending.predicted_move_seconds, seconds=report.trainer_seconds)
 
-    def _revise(self, pipeline: PipelineSpec) -> None:
+    def _adopt(self, answer: ReplanAnswer, *, predicted: float, seconds: TrainerChangeSeconds | None) -> None:
+        """Work by the answer from now on, and report it. `predicted`, `seconds`: of the change of the trainer lanes."""
         assert self._scheduler is not None, "`begin` was called first"
-        self.pipeline = self._supervisor.pipeline = pipeline
-        self._scheduler.revise(pipeline, lending_policy(pipeline))
-
-    def _report(self, answer: ReplanAnswer, *, predicted: float, seconds: TrainerChangeSeconds | None) -> None:
-        self._cadence.changed(self._batch, answer.batch_seconds, moves_trainers=seconds is not None)
+        only_switches = seconds is None and answer.fragment_size == self.fragment_size
+        self.pipeline = self._supervisor.pipeline = answer.pipeline
+        self.fragment_size = answer.fragment_size
+        self._scheduler.revise(answer.pipeline, answer.fragment_size, lending_policy(answer.pipeline))
+        self._cadence.changed(self._batch, answer.batch_seconds, only_switches=only_switches)
         self._components.telemetry.client.emit(
             PlanEvent,
             batch=self._batch,
             reason=answer.reason,
             pipeline=answer.pipeline,
+            fragment_size=answer.fragment_size,
             lanes=self._roles,
             seconds_before=answer.seconds_before,
             batch_seconds=answer.batch_seconds,

@@ -40,13 +40,11 @@ class SpanReporter:
         client: TelemetryClient,
         *,
         run: UUID,
-        num_fragments_per_group: int,
     ) -> None:
         """Record spans of `lanes` for `run`, and emit them with `client`."""
         self._lanes = lanes
         self._clock = clock
         self._client = client
-        self._num_fragments_per_group = num_fragments_per_group
         self._recorder = SpanRecorder(self._closed, self._cause, self._idle_state, run=run)
         self._ledger = BubbleLedger()
         self._reported_seconds: dict[SpanKind, float] = {}
@@ -190,7 +188,7 @@ class SpanReporter:
         return Work(
             batch=key.batch,
             group=key.group,
-            fragment=key.group * self._num_fragments_per_group + key.index,
+            fragment=key.index,
             policy_version=fragment.policy_version,
             num_samples=len(fragment.members),
             num_units=len(fragment.members),

@@ -44,18 +44,19 @@ class FragmentParts:
         self._algebra = spec.algebra
         self._by_step = spec.pipeline.tsp and spec.algorithm.needs.log_probs
         """Whether micro-batches of the same members may go to different ranks and need different tensors."""
-        self._fragment_num_bytes = 0
+        self._trajectory_num_bytes = 0.0
 
-    def observe(self, num_bytes: int) -> None:
+    def observe(self, num_bytes: int, *, num_trajectories: int) -> None:
         """Learn the bytes of a generated fragment; until the first one is known, fragments stay whole."""
-        self._fragment_num_bytes = max(self._fragment_num_bytes, num_bytes)
+        self._trajectory_num_bytes = max(self._trajectory_num_bytes, num_bytes / num_trajectories)
 
     def of(self, fragment: Fragment, *, num_ranks: int) -> tuple[Part, ...]:
         """The parts of a fragment for `num_ranks` trainer ranks; none for one that is not trained on."""
         if fragment.key.purpose is not Purpose.TRAIN:
             return ()
         parts = cut_members(self._algebra, fragment.members, by_step=self._by_step)
-        if num_ranks > 1 and self._fragment_num_bytes >= len(parts) * MIN_PART_BYTES:
+        num_bytes = self._trajectory_num_bytes * len(fragment.members)
+        if num_ranks > 1 and num_bytes >= len(parts) * MIN_PART_BYTES:
             return parts
         return (Part(fragment.members, tuple(sorted({index for part in parts for index in part.micro_batches}))),)
 

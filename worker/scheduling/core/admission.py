@@ -27,6 +27,8 @@ class OpenBatch:
     """The version that all its fragments are generated under."""
     assembler: GroupAssembler
     training: Training
+    fragment_size: int
+    """Trajectories of each of its fragments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

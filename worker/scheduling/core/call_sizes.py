@@ -14,6 +14,7 @@ from worker.contracts.names import LaneRole
 from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import CostKind
 from worker.scheduling.core.lane_table import Lane, LaneTable
+from worker.scheduling.core.messages import Fragment
 
 LONGEST_SHARED_CALL_SECONDS = 1.0
 """A call of several fragments is expected to take no longer. What passes cost whatever their size adds up to some 70 ms
@@ -34,18 +35,17 @@ class CallSizes:
     ) -> None:
         """`generators`: the role whose lanes generate without being lent."""
         self._lanes, self._costs, self._generators = lanes, costs, generators
-        self._fragment_size = algebra.fragment_size
-        self._most = 1 if deterministic else algebra.num_trajectories_per_call // algebra.fragment_size
+        self._num_trajectories = 1 if deterministic else algebra.num_trajectories_per_call
 
-    def num_fragments(self, lane: Lane, num_waiting: int) -> int:
-        """The number of fragments of the lane's next call, from 1 to `num_waiting`.
+    def num_fragments(self, lane: Lane, first: Fragment, num_waiting: int) -> int:
+        """The number of fragments of the lane's next call, which begins with `first`: from 1 to `num_waiting`.
 
         A lane whose cost is not known yet, and one that is lent and must return after any fragment, take one.
         """
-        most = min(num_waiting, self._most)
+        most = min(num_waiting, self._num_trajectories // len(first.members))
         if most < 2 or lane.role is not self._generators:
             return 1
-        seconds = self._costs.seconds(lane.name, CostKind.GENERATE, self._fragment_size)
+        seconds = self._costs.seconds(lane.name, CostKind.GENERATE, len(first.members))
         if seconds is None:
             return 1
         if seconds > 0:

@@ -70,7 +70,7 @@ class OpenWork:
         algebra = self.settings.algebra
         assembler = self._open(Purpose.TRAIN, number, algebra.num_groups, algebra.group_size, policy_version)
         training = self.settings.training_of(number, assembler)
-        self.batches[number] = OpenBatch(number, policy_version, assembler, training)
+        self.batches[number] = OpenBatch(number, policy_version, assembler, training, algebra.fragment_size)
 
     def open_evaluation(self, request: EvaluationRequested) -> None:
         """Raises `ProtocolError` for an evaluation that is open already, and for the purpose of batches."""

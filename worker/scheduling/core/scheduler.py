@@ -126,8 +126,6 @@ class Scheduler:
         call_sizes = CallSizes(algebra, lanes, costs, generators=generators, deterministic=pipeline.deterministic)
         generation = Generation(lanes, call_sizes, GenerationShares(lanes, costs) if is_colocated else None)
         self.state = SchedulerState(
-            algebra=algebra,
-            settings=settings,
             generators=generators,
             lends_together=lends_together,
             equal_counts=equal_counts,
@@ -146,11 +144,12 @@ class Scheduler:
         self._pending: list[Action] = []
         """Actions that follow from the events applied, to be returned by the next `next_actions`."""
 
-    def revise(self, pipeline: PipelineSpec, lending_policy: LendingPolicy | None) -> None:
-        """Work by other switches from now on: lending at once, `gap` in batches that have not begun.
+    def revise(self, pipeline: PipelineSpec, fragment_size: int, lending_policy: LendingPolicy | None) -> None:
+        """Work by other switches from now on: lending at once, `gap` and the fragment size in batches that have not
+        begun.
 
         Raises:
-            ValueError: for a switch that cannot change while the run works.
+            ValueError: for a switch that cannot change while the run works, or a size that does not divide a group.
         """
         _check_switches(pipeline, lending_policy)
         changed = {"gap": pipeline.gap, "tag": pipeline.tag}
@@ -159,9 +158,8 @@ class Scheduler:
                 f"`pipeline` must differ from {self._pipeline} in `gap` and `tag` alone, got {pipeline}: "
                 "other switches need a new scheduler"
             )
-        self._pipeline = pipeline
-        settings = BatchSettings.resolve(pipeline, self.state.algebra, self._advantage_std)
-        self.state.settings = self.state.work.settings = settings
+        self._pipeline, algebra = pipeline, self.state.algebra.with_fragment_size(fragment_size)
+        self.state.work.settings = BatchSettings.resolve(pipeline, algebra, self._advantage_std)
         self._lending.policy = lending_policy
 
     # --- what happened ----------------------------------------------------------------------------------------------

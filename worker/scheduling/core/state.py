@@ -24,8 +24,6 @@ from worker.scheduling.core.scoring import Scoring
 class SchedulerState:
     """The scheduler's parts, and the questions that take several of them to answer."""
 
-    algebra: BatchAlgebra
-    settings: BatchSettings
     generators: LaneRole
     """The role whose lanes generate without being lent: trainer lanes if colocated, rollout lanes otherwise."""
     lends_together: bool
@@ -49,6 +47,16 @@ class SchedulerState:
     """A trainer lane was lost, and open gradients with it: this scheduler starts nothing more, and the attempt must
     continue with a new one."""
     _idle_causes: dict[LaneRole, IdleCause] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> BatchSettings:
+        """Those of the batches that begin from now on."""
+        return self.work.settings
+
+    @property
+    def algebra(self) -> BatchAlgebra:
+        """The numbers of the batches that begin from now on."""
+        return self.work.settings.algebra
 
     # --- training and publishing ------------------------------------------------------------------------------------
 

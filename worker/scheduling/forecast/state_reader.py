@@ -4,6 +4,7 @@ Invariant: there is no initial state before generation, scoring and training all
 and publishes without a cost count as taking no time until one has been observed.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -39,7 +40,7 @@ begins, so the effect of lending shows in three batches."""
 
 
 class InitialStateReader:
-    """Reads initial states from a scheduler's state; one reader serves one run, whose batch algebra does not change."""
+    """Reads initial states from a scheduler's state; one reader serves one run, whose micro-batches do not change."""
 
     def __init__(self) -> None:
         self._bundles: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
@@ -240,7 +241,10 @@ class _Reading:
         in_scoring: Mapping[int, list[tuple[int, float]]],
     ) -> BatchState:
         groups = np.arange(self._algebra.num_groups)
-        numbers = [counts.get((Purpose.TRAIN, batch.number, group), 0) for group in groups.tolist()]
+        # A batch that was cut otherwise counts as so many fragments of the present size.
+        share = batch.fragment_size / self._algebra.fragment_size
+        waiting = (counts.get((Purpose.TRAIN, batch.number, group), 0) for group in groups.tolist())
+        numbers = [math.ceil(number * share) for number in waiting]
         skipped, unknown = batch.training.skipped.all(), self._unknown_groups(batch)
         return BatchState(
             policy_version=batch.policy_version,

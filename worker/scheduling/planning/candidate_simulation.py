@@ -127,7 +127,6 @@ def simulate_candidate(
 
     simulator = Simulator(
         scheduler,
-        work.algebra,
         _lanes(candidate, costs),
         table,
         spans.append if with_shares else None,

@@ -59,6 +59,12 @@ class PlanRequest:
         for size in self.fragment_sizes:
             yield self.work.with_fragment_size(size).algebra, limits.kinds_for(size, 0)
 
+    def bound_seconds(self, max_staleness: int) -> float:
+        """The least seconds of a batch on average, of any schedule with at most that staleness."""
+        return min(
+            bound_seconds(algebra, self.costs, kinds, max_staleness=max_staleness) for algebra, kinds in self.algebras()
+        )
+
     def limits(self) -> ModeLimits:
         """The pool's splits and their limits."""
         return ModeLimits(
@@ -100,12 +106,12 @@ class Plan:
     @cached_property
     def bound_seconds(self) -> float:
         """The least seconds of a batch on average, of any schedule with at most the staleness asked for."""
-        return self._bound_seconds(self.request.wanted.max_staleness)
+        return self.request.bound_seconds(self.request.wanted.max_staleness)
 
     @cached_property
     def on_policy_bound_seconds(self) -> float:
         """The least seconds of a batch of any schedule at staleness 0."""
-        return self._bound_seconds(0)
+        return self.request.bound_seconds(0)
 
     @cached_property
     def lock_step_bound_seconds(self) -> float:
@@ -115,12 +121,6 @@ class Plan:
             lock_step_bound_seconds(algebra, self.request.costs, kinds) for algebra, kinds in self.request.algebras()
         )
         return max(lock_step, self.on_policy_bound_seconds)
-
-    def _bound_seconds(self, max_staleness: int) -> float:
-        return min(
-            bound_seconds(algebra, self.request.costs, kinds, max_staleness=max_staleness)
-            for algebra, kinds in self.request.algebras()
-        )
 
     def bound_share(self, choice: ModeChoice) -> float:
         """Throughput of one of the choices, as a share of the bound, which no schedule with at most the staleness asked

@@ -342,9 +342,7 @@ class Workload:
         return self.zero_stage >= 2
 
     def with_fragment_size(self, fragment_size: int) -> "Workload":
-        num_fragments = self.algebra.num_trajectories // fragment_size
-        update = {"fragment_size": fragment_size, "num_fragments": num_fragments}
-        return self.with_algebra(self.algebra.model_copy(update=update))
+        return self.with_algebra(self.algebra.with_fragment_size(fragment_size))
 
     def at_staleness(self, max_staleness: int) -> "Workload":
         """The same workload at another staleness, as a plan may choose it."""

@@ -1,10 +1,16 @@
-"""When a run asks how it should go on: after its first batch, ever more rarely, and whenever it is not as predicted.
+"""When a run asks how it should go on: after its first batch, ever more rarely, and whenever it is not as it was.
 
-Invariant: each change of the trainer gang doubles the distance to the next question, so a run of n batches changes it
-at most about log2 n times.
+Three things are a reason to ask before the next batch that is due: other lanes than those last asked about, a lane
+whose costs differ from what they were then, and batches that take longer than was predicted.
+
+Invariant: each change of the trainer gang or of the fragment size doubles the distance to the next question, so a run
+of n batches makes at most about log2 n of them.
 """
 
 from collections.abc import Mapping
+
+from worker.scheduling.core.costs import CostKind, MeasuredCostTable
+from worker.scheduling.replanning.lane_ratios import are_alike
 
 LATE = 1.1
 """Measured ÷ predicted seconds of a batch from which on a run asks anew. Promises hold within 3 %, and single batches
@@ -18,14 +24,16 @@ class Cadence:
 
     def __init__(self) -> None:
         self._next = 1
-        self.num_moves = 0
-        """Changes of the trainer gang so far."""
+        self.num_changes = 0
+        """Changes of the trainer gang or of the fragment size so far."""
         self._not_before = 0
         self._promised: float | None = None
         self._ends: list[tuple[int, float]] = []
-        """(Batches complete, seconds of the executor's clock) of the batches since the last change, the newest
-        last."""
+        """(Batches complete, seconds of the executor's clock) of the batches since the last question or change, the
+        newest last."""
         self._roles: Mapping[str, object] = {}
+        """Those last asked about; empty after a change, which gives lanes other roles."""
+        self._costs: MeasuredCostTable = {}
 
     def restart(self, batch: int) -> None:
         """The run begins, or begins again, after `batch` complete batches."""
@@ -36,11 +44,12 @@ class Cadence:
         """`batch` batches are complete since `at`."""
         self._ends = [*self._ends[-_NUM_LATE:], (batch, at)]
 
-    def is_due(self, roles: Mapping[str, object]) -> bool:
-        """Whether to ask now. `roles`: the role of each lane; other lanes than those last asked about are a reason."""
+    def is_due(self, roles: Mapping[str, object], costs: MeasuredCostTable) -> bool:
+        """Whether to ask now. `roles`: of each lane; `costs`: what the run has measured."""
         if not self._ends or self._ends[-1][0] < self._not_before:
             return False
-        return self._ends[-1][0] >= self._next or self._is_late() or (bool(self._roles) and self._roles != roles)
+        has_other_lanes = bool(self._roles) and self._roles != roles
+        return self._ends[-1][0] >= self._next or self._is_late() or has_other_lanes or self._cost_otherwise(costs)
 
     def _is_late(self) -> bool:
         if self._promised is None or len(self._ends) <= _NUM_LATE:
@@ -48,18 +57,32 @@ class Cadence:
         (first, since), (last, until) = self._ends[0], self._ends[-1]
         return (until - since) / (last - first) > LATE * self._promised
 
-    def asked(self, roles: Mapping[str, object]) -> None:
+    def _cost_otherwise(self, costs: MeasuredCostTable) -> bool:
+        """Whether a lane that generates or trains is faster or slower than when last asked."""
+        divided = (CostKind.GENERATE, CostKind.ACCUMULATE)
+        both = [key for key in self._costs if key in costs and key[1] in divided]
+        return any(not are_alike(self._costs[key], costs[key]) for key in both)
+
+    def asked(self, roles: Mapping[str, object], costs: MeasuredCostTable) -> None:
         """The run asks now."""
         batch = self._ends[-1][0]
-        self._roles = dict(roles)
+        self._roles, self._costs = dict(roles), costs
         self._next = batch + max(1, batch)
+        self._ends = self._ends[-1:]
 
-    def changed(self, batch: int, promised_seconds: float, *, moves_trainers: bool) -> None:
-        """The run works by another plan, which promises so many seconds a batch, after `batch` complete batches."""
+    def stays(self, promised_seconds: float) -> None:
+        """Nothing is to change; a batch is predicted to take so many seconds."""
+        self._promised = promised_seconds
+
+    def changed(self, batch: int, promised_seconds: float, *, only_switches: bool) -> None:
+        """The run works by another plan, which promises so many seconds a batch, after `batch` complete batches.
+
+        `only_switches`: the trainer gang and the fragment size are as before.
+        """
         self._promised = promised_seconds
         self._ends.clear()
-        if moves_trainers:
-            self.num_moves += 1
-            self._not_before = batch + 2**self.num_moves
+        if not only_switches:
+            self.num_changes += 1
+            self._not_before = batch + 2**self.num_changes
             self._next = max(self._next, self._not_before)
         self._roles = {}

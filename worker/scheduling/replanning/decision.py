@@ -3,20 +3,24 @@
     PoolCosts measured (`run_costs`) ─┬─► simulate the present way of working ─► seconds of a batch now  ┐
                                       └─► planner, modes that can be reached ──► seconds of a batch then ┴─► Decision
 
-A run on `auto` can change, between two batches, which lanes train, how trainer lanes are lent, and `gap`. Placement,
-staleness, `tsp` and what fragments and micro-batches hold stay as they are, because open work and the lanes' processes
-depend on them. Invariants: equal inputs give equal decisions; a change is decided only where what it saves over the
-remaining batches outweighs what it costs by a margin; lanes have memory for what they are to do.
+A run on `auto` can change, between two batches, which lanes train, how trainer lanes are lent, `gap`, and where the
+request has several, the size of fragments. Placement, staleness, `tsp` and what micro-batches hold stay as they are,
+because open work and the lanes' processes depend on them. Invariants: equal inputs give equal decisions; a change is
+decided only where what it saves over the remaining batches outweighs what it costs by a margin; lanes have memory for
+what they are to do.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
 from worker.scheduling.planning.lane_kinds import LaneKinds
+from worker.scheduling.planning.mode_limits import Split
 from worker.scheduling.planning.modes import PlanningMode
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 
@@ -27,7 +31,8 @@ at. Each change doubles it for the next one: at staleness 1 batches take turns i
 them do not tell two ways of working apart that are nearly as good, and a run must not go back and forth between
 them."""
 MIN_SWITCH_GAIN = 0.01
-"""The same for lending and `gap` alone, which change at no cost."""
+"""The same for lending, `gap` and fragments alone, which change at no cost. It doubles for the fragments too: what
+sizes cost that the run has not tried is inferred."""
 GAIN_OVER_MOVE = 2.0
 """What a change must save over the remaining batches, in multiples of the seconds that it takes: the prediction may be
 half wrong."""
@@ -37,6 +42,9 @@ FAR_SLOWER = 1.5
 """Seconds of a lane ÷ those of its kind from which on it is named. Lanes that share a machine differ by less."""
 _NUM_BATCHES = 12
 """Batches of a simulation at staleness 1, as many as for the finalists of a plan; at staleness 0 all are alike."""
+_MAX_FRAGMENTS = 20_000
+"""Fragments of those batches, at most: one to two seconds of a core for each way of working. Large pools have so many
+that two batches, which may be a long and a short one, tell as much."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +52,7 @@ class Situation:
     """A run between two batches."""
 
     request: PlanRequest
-    """What the run may do on its lanes, with the costs measured so far and the fragment size that it has."""
+    """What the run may do on its lanes, with the costs measured so far and the fragment sizes that it may take."""
     present: Candidate
     """How it works now."""
     can_lend: bool
@@ -53,8 +61,8 @@ class Situation:
     """Batches that would be trained after a change."""
     move_seconds: float
     """Seconds for which training would stand still for other trainer lanes."""
-    num_moves: int = 0
-    """Changes of the trainer lanes so far."""
+    num_changes: int = 0
+    """Changes of the trainer lanes or of the fragment size so far."""
     relative_error: float = 0.0
     """The relative standard error of the predicted seconds, from that of the costs."""
     speeds: tuple[float, ...] = ()
@@ -84,15 +92,14 @@ def decide(situation: Situation) -> Decision:
     """How the run goes on."""
     request, present = situation.request, situation.present
     before = _seconds(request, present)
-    options = [(before, present), *_switched(situation), *_planned(situation)]
+    options = [*_switched(situation, before), *_planned(situation, before)]
     worth = [entry for entry in options if _is_worth_it(situation, before, *entry)]
-    seconds, chosen = min(worth, key=lambda entry: entry[0], default=(before, present))
+    seconds, chosen = min(worth, key=_by_seconds, default=(before, present))
     # Of ways that are as fast as each other, the one that moves nothing.
     near = [
         entry for entry in worth if entry[0] <= seconds * (1 + MIN_SWITCH_GAIN) and _same_trainers(entry[1], present)
     ]
-    if near:
-        seconds, chosen = min(near, key=lambda entry: entry[0])
+    seconds, chosen = min(near, key=_by_seconds, default=(seconds, chosen))
     slow = tuple(lane for lane, speed in enumerate(situation.speeds) if speed >= FAR_SLOWER)
     release, seconds = _released(situation, chosen, slow, seconds)
     return Decision(
@@ -106,64 +113,72 @@ def decide(situation: Situation) -> Decision:
     )
 
 
+def _by_seconds(option: tuple[float, Candidate]) -> float:
+    return option[0]
+
+
 def _seconds(request: PlanRequest, candidate: Candidate) -> float:
-    num_batches = _NUM_BATCHES if candidate.pipeline.max_staleness else 1
-    work = request.work.with_fragment_size(candidate.fragment_size)
+    num_fragments = request.work.algebra.num_trajectories // candidate.fragment_size
+    num_ahead = min(_NUM_BATCHES, max(2, 2 * (_MAX_FRAGMENTS // (2 * num_fragments))))
     result = simulate_candidate(
-        work,
+        request.work,
         request.costs,
         candidate,
         advantage_std=request.advantage_std,
-        num_batches=num_batches,
+        num_batches=num_ahead if candidate.pipeline.max_staleness else 1,
         with_shares=False,
     )
     return result.batch_seconds
 
 
-def _switched(situation: Situation) -> list[tuple[float, Candidate]]:
-    """The present split with lending and `gap` otherwise; lending by search, which takes long to simulate, is left to
-    the planner."""
-    present, found = situation.present, []
-    for pipeline in _reachable(situation):
-        if pipeline != present.pipeline and pipeline.tag is not TrainerAssist.SEARCH:
-            candidate = replace(present, pipeline=pipeline)
-            found.append((_seconds(situation.request, candidate), candidate))
-    return found
-
-
-def _reachable(situation: Situation) -> list[PipelineSpec]:
-    mode = _mode(situation.present.pipeline)
-    settings = [] if mode is None else mode.settings(situation.request.wanted)
-    return [other for other in settings if situation.can_lend or not other.trainers_generate]
-
-
-def _mode(pipeline: PipelineSpec) -> PlanningMode | None:
-    """What a run with these switches can change to; `None` for colocated placement, where every lane does
-    everything."""
-    if pipeline.placement is Placement.COLOCATED:
-        return None
+def _mode(pipeline: PipelineSpec) -> PlanningMode:
+    """What a run with these switches can change to."""
+    is_colocated = pipeline.placement is Placement.COLOCATED
     return PlanningMode(
-        name="as measured", tsp=pipeline.tsp, tags=tuple(TrainerAssist), max_staleness=pipeline.max_staleness
+        name="as measured",
+        placement=pipeline.placement,
+        tsp=pipeline.tsp,
+        tags=(TrainerAssist.OFF,) if is_colocated else tuple(TrainerAssist),
+        max_staleness=pipeline.max_staleness,
     )
 
 
-def _planned(situation: Situation) -> list[tuple[float, Candidate]]:
-    """The best split by the planner, with as few lanes moved as possible."""
-    request, mode = situation.request, _mode(situation.present.pipeline)
-    if mode is None:
-        return []
+def _switched(situation: Situation, before: float) -> Iterator[tuple[float, Candidate]]:
+    """The present split with lending, `gap` and fragments otherwise, where limits leave it a chance; lending by search,
+    which takes long to simulate, is left to the planner."""
+    request, present, mode = situation.request, situation.present, _mode(situation.present.pipeline)
+    limits = request.limits()
+    kinds = limits.kinds
+    trainers = np.bincount([kinds.of_lane[lane] for lane in present.trainers], minlength=kinds.number.size)
+    for pipeline in mode.settings(request.wanted):
+        is_possible = situation.can_lend or not pipeline.trainers_generate
+        if not is_possible or pipeline.tag is TrainerAssist.SEARCH:
+            continue
+        for size in request.fragment_sizes:
+            candidate = replace(present, pipeline=pipeline, fragment_size=size)
+            # Infinite where lanes lack memory for fragments of this size.
+            limit = limits.limit(mode, Split(tuple(trainers.tolist()), size), lends=pipeline.trainers_generate)
+            if candidate != present and _is_worth_it(situation, before, limit, candidate):
+                yield _seconds(request, candidate), candidate
+
+
+def _planned(situation: Situation, before: float) -> Iterator[tuple[float, Candidate]]:
+    """The best split by the planner, with as few lanes moved as possible, where limits leave it a chance."""
+    request, present, mode = situation.request, situation.present, _mode(situation.present.pipeline)
+    if before - request.limits().least_seconds(mode) <= MIN_SWITCH_GAIN * before:
+        return
     try:
         best = make_plan(request, modes=[mode], only_best=True).best.split_result
     except ValueError:
         # What the planner counts as too little memory for any split is the run's own way of working so far.
-        return []
+        return
     kinds = LaneKinds.of(request.costs, best.candidate.fragment_size, request.devices)
-    trainers = nearest_trainers(kinds.of_lane, best.candidate.trainers, situation.present.trainers)
+    trainers = nearest_trainers(kinds.of_lane, best.candidate.trainers, present.trainers)
     candidate = replace(best.candidate, trainers=trainers)
-    must_restart = candidate.pipeline.trainers_generate and not situation.can_lend
-    if must_restart and _same_trainers(candidate, situation.present):
-        return []
-    return [(_seconds(request, candidate), candidate)]
+    if _same_trainers(candidate, present) and candidate.pipeline.trainers_generate and not situation.can_lend:
+        # Only a new gang can be lent.
+        return
+    yield _seconds(request, candidate), candidate
 
 
 def nearest_trainers(kind_of: Sequence[int], chosen: Sequence[int], present: Sequence[int]) -> tuple[int, ...]:
@@ -185,7 +200,9 @@ def _same_trainers(one: Candidate, other: Candidate) -> bool:
 
 def _is_worth_it(situation: Situation, before: float, seconds: float, candidate: Candidate) -> bool:
     gain, moves = before - seconds, not _same_trainers(candidate, situation.present)
-    margin = MIN_GAIN * 2**situation.num_moves if moves else MIN_SWITCH_GAIN
+    margin = MIN_GAIN if moves else MIN_SWITCH_GAIN
+    if moves or candidate.fragment_size != situation.present.fragment_size:
+        margin *= 2**situation.num_changes
     least = max(margin, NUM_ERRORS * situation.relative_error)
     cost = GAIN_OVER_MOVE * situation.move_seconds if moves else 0.0
     return gain > least * before and gain * situation.batches_left > cost

@@ -17,7 +17,6 @@ from worker.contracts.names import LaneRole
 from worker.contracts.replanning import ReplanBasis
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.costs import parse_measured_costs
-from worker.scheduling.planning.bounds import bound_seconds
 from worker.scheduling.planning.candidate_simulation import Candidate
 from worker.scheduling.planning.planner import PlanRequest, plan_request
 from worker.scheduling.replanning.decision import Decision, Situation, decide
@@ -35,7 +34,7 @@ class ReplanQuestion(Contract):
     pipeline: PipelineSpec
     """The present switches."""
     fragment_size: Count
-    """Trajectories of a fragment, which stay as they are."""
+    """Trajectories of a fragment at present."""
     can_lend: bool
     """Whether the trainer lanes hold what they need to generate."""
     measured: tuple[WorkCost, ...]
@@ -44,8 +43,8 @@ class ReplanQuestion(Contract):
     """Batches that would be trained after a change."""
     move_seconds: Annotated[float, Field(ge=0)]
     """Seconds for which training would stand still for other trainer lanes."""
-    num_moves: Index = 0
-    """Changes of the trainer lanes so far."""
+    num_changes: Index = 0
+    """Changes of the trainer lanes or of the fragment size so far."""
 
 
 class ReplanAnswer(Contract):
@@ -59,6 +58,8 @@ class ReplanAnswer(Contract):
     """Whether lanes join or leave the trainer gang."""
     pipeline: PipelineSpec
     """The switches."""
+    fragment_size: Count
+    """Trajectories of a fragment in batches to come."""
     seconds_before: float
     """Predicted seconds of a batch if nothing changes."""
     batch_seconds: float
@@ -89,7 +90,7 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
         can_lend=question.can_lend,
         batches_left=question.batches_left,
         move_seconds=question.move_seconds,
-        num_moves=question.num_moves,
+        num_changes=question.num_changes,
         relative_error=known.relative_error,
         speeds=known.speeds,
     )
@@ -100,23 +101,26 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
         roles=roles,
         moves_trainers=decision.moves_trainers,
         pipeline=decision.candidate.pipeline,
+        fragment_size=decision.candidate.fragment_size,
         seconds_before=decision.seconds_before,
         batch_seconds=decision.batch_seconds,
-        bound_seconds=bound_seconds(request.work.algebra, known.pool),
+        bound_seconds=situation.request.bound_seconds(request.wanted.max_staleness),
         slow={names[lane]: known.speeds[lane] for lane in decision.slow},
         reason=reason_of(situation, decision, names),
     )
 
 
 def _request(question: ReplanQuestion, names: Sequence[str], num_reward: int) -> PlanRequest:
-    """That of the first plan, on the lanes that the run has now and with the fragment size that it keeps. A lane that
-    has joined since counts as the first one's kind until it is measured."""
+    """That of the first plan, on the lanes that the run has now. A lane that has joined since counts as the first one's
+    kind until it is measured. In a deterministic run the fragment size stays, because samples depend on it."""
     basis = question.basis
     num_trainer = sum(role is LaneRole.TRAINER for role in question.roles.values())
     lanes = basis.asked.lanes.model_copy(
         update={"num_rollout": len(names) - num_trainer, "num_trainer": num_trainer, "num_reward": num_reward}
     )
-    batch = basis.asked.batch.model_copy(update={"fragment_size": question.fragment_size})
+    batch = basis.asked.batch
+    if basis.asked.pipeline.deterministic:
+        batch = batch.model_copy(update={"fragment_size": question.fragment_size})
     spec = basis.asked.model_copy(update={"lanes": lanes, "batch": batch})
     devices = [basis.devices.get(lane, next(iter(basis.devices.values()))) for lane in names] if basis.devices else []
     return plan_request(spec, devices, [parse_measured_costs(table) for table in basis.history])

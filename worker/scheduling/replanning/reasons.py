@@ -29,6 +29,9 @@ def _changes(situation: Situation, decision: Decision, names: Sequence[str]) -> 
     if decision.release:
         yield f"given back: {', '.join(names[lane] for lane in decision.release)}"
     yield from _switches(situation.present.pipeline, decision.candidate.pipeline)
+    sizes = situation.present.fragment_size, decision.candidate.fragment_size
+    if sizes[0] != sizes[1]:
+        yield f"fragments of {sizes[1]} instead of {sizes[0]}"
 
 
 def _switches(before: PipelineSpec, after: PipelineSpec) -> Iterator[str]:

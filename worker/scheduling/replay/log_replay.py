@@ -56,8 +56,8 @@ class Replay:
             case ScheduleStart():
                 self._scheduler = RecordedScheduler(line)
                 self.num_starts += 1
-            case Revised(pipeline):
-                self.scheduler.revise(pipeline, lending_policy(pipeline))
+            case Revised(pipeline, fragment_size):
+                self.scheduler.revise(pipeline, fragment_size, lending_policy(pipeline))
             case Applied(at, event):
                 self.scheduler.apply(event, at)
                 self.num_events += 1

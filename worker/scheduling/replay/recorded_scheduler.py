@@ -57,10 +57,10 @@ class RecordedScheduler(Scheduler):
         """Whether an event or other switches came in since the last call of `next_actions`."""
         write(start)
 
-    def revise(self, pipeline: PipelineSpec, lending_policy: LendingPolicy | None) -> None:
-        self._write(Revised(pipeline))
+    def revise(self, pipeline: PipelineSpec, fragment_size: int, lending_policy: LendingPolicy | None) -> None:
+        self._write(Revised(pipeline, fragment_size))
         self._watched = _watched(lending_policy)
-        super().revise(pipeline, self._watched)
+        super().revise(pipeline, fragment_size, self._watched)
         self._has_news = True
 
     def apply(self, event: Event, at: float) -> None:

@@ -3,7 +3,7 @@
     start   ── what it was built from: numbers of the batch, switches, position, costs known before
     event   ── one `apply`
     actions ── one `next_actions` and its answer
-    pipeline ─ other switches from then on
+    pipeline ─ other switches and fragment size from then on
 
 Times are seconds of the executor's clock (Unix time in a real run). Invariant: JSON holds floats exactly, so a line
 that was written and read is the same line, and a replay sees the very times that the run saw.
@@ -66,9 +66,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """Other switches that the scheduler was given."""
+    """Other switches, and another size of fragments, that the scheduler was given."""
 
     pipeline: PipelineSpec
+    fragment_size: int
 
 
 Line = ScheduleStart | Applied | Asked | Revised
@@ -81,8 +82,8 @@ def dump_line(line: Line) -> str:
             content: dict[str, Any] = {"start": line.model_dump(mode="json")}
         case Applied(at, event):
             content = {"at": at, "event": _dump(event)}
-        case Revised(pipeline):
-            content = {"pipeline": pipeline.model_dump(mode="json")}
+        case Revised(pipeline, fragment_size):
+            content = {"pipeline": pipeline.model_dump(mode="json"), "fragment_size": fragment_size}
         case Asked(at, actions):
             content = {"at": at, "actions": [_dump(action) for action in actions]}
     return json.dumps(content, separators=(",", ":"))
@@ -96,13 +97,13 @@ def parse_line(text: str) -> Line:
             return ScheduleStart.model_validate(start)
         case {"at": float(at) | int(at), "event": event}:
             return Applied(float(at), _parse(event))
-        case {"pipeline": pipeline}:
-            return Revised(PipelineSpec.model_validate(pipeline))
+        case {"pipeline": pipeline, "fragment_size": int(fragment_size)}:
+            return Revised(PipelineSpec.model_validate(pipeline), fragment_size)
         case {"at": float(at) | int(at), "actions": list(actions)}:
             return Asked(float(at), tuple(_parse(action) for action in actions))
     raise ValueError(
-        f"a line of a schedule log must hold `start`, `pipeline`, or `at` with `event` or `actions`, "
-        f"got {text[:80]!r}: give the file that the run's `schedule` address serves"
+        f"a line of a schedule log must hold `start`, `pipeline` with `fragment_size`, or `at` with `event` or "
+        f"`actions`, got {text[:80]!r}: give the file that the run's `schedule` address serves"
     )
 
 

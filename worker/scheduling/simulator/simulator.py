@@ -13,7 +13,6 @@ import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole
 from worker.contracts.spans import Span, SpanKind
 from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
@@ -105,7 +104,6 @@ class Simulator:
     def __init__(
         self,
         scheduler: Scheduler,
-        algebra: BatchAlgebra,
         lanes: Iterable[SimulatedLane],
         costs: CostTable,
         emit: Callable[[Span], None] | None,
@@ -133,7 +131,6 @@ class Simulator:
                 that comes or goes.
         """
         self._scheduler = scheduler
-        self._algebra = algebra
         self._lanes = {lane.lane: lane for lane in lanes}
         self._costs = costs
         self._vary = vary
@@ -365,7 +362,7 @@ class Simulator:
         return Work(
             batch=key.batch,
             group=key.group,
-            fragment=key.group * self._algebra.num_fragments_per_group + key.index,
+            fragment=key.index,
             policy_version=fragment.policy_version,
             num_samples=num_samples,
             num_units=num_samples,

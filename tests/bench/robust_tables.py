@@ -1,0 +1,110 @@
+"""`make bench-robust-tables`: writes the tables of the report on wrong costs from the bench's own; no figure is typed.
+
+var/bench/robust.json ─► blocks ─► between `<!-- NAME -->` and `<!-- /NAME -->` in the document
+"""
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.bench.pipeline_tables import ROOT, Report, table, with_blocks
+from tests.bench.robust import OUTPUT
+
+DOCUMENT = "deploy/docs/reports/robust.md"
+_HEAD = (
+    "without: median",
+    "90th percentile",
+    "re-planned: median",
+    "90th percentile",
+    "with moves: median",
+    "90th percentile",
+)
+
+
+def wrong_costs(report: Report) -> str:
+    """By pool: regrets over directions and seeds."""
+    return table(("pool", "cases", *_HEAD), _summaries(report["by_pool"]))
+
+
+def by_cause(report: Report) -> str:
+    """By what is wrong or happens: regrets over all cases."""
+    return table(("what", "cases", *_HEAD), _summaries(report["by_cause"]))
+
+
+def _summaries(found: Mapping[str, Mapping[str, float]]) -> Iterator[Iterable[str]]:
+    for name, values in found.items():
+        regrets = (
+            _percent(values[f"{value}_{kind}"])
+            for kind in ("without", "with", "of_run")
+            for value in ("median", "percentile_90")
+        )
+        yield name, f"{values['num_cases']:.0f}", *regrets
+
+
+def happenings(report: Report) -> str:
+    """Each case in which something happens to the lanes."""
+    rows = [row for row in report["rows"] if row["cause"] != "wrong costs"]
+    return table(
+        ("pool", "what", "best, s a batch", "regret without", "re-planned", "with moves", "changes", "s of moves"),
+        (
+            (
+                row["pool"],
+                row["what"],
+                f"{row['best_seconds']:.1f}",
+                _percent(row["regret_without"]),
+                _percent(row["regret"]),
+                _percent(row["regret_of_run"]),
+                f"{row['num_changes']}",
+                f"{row['move_seconds']:.0f}",
+            )
+            for row in rows
+        ),
+    )
+
+
+def emulated(report: Report) -> str:
+    """The run over real Ray."""
+    run: Mapping[str, Any] = report["emulated"]
+    return table(
+        ("", "as planned on wrong costs", "re-planned", "planned on the true costs"),
+        (
+            ("trainer lanes", f"{run['num_trainer_before']}", f"{run['num_trainer']}", f"{run['best_num_trainer']}"),
+            (
+                "trajectories of a fragment",
+                f"{run['fragment_size_before']}",
+                f"{run['fragment_size']}",
+                f"{run['best_fragment_size']}",
+            ),
+            (
+                "seconds of a batch",
+                f"{run['seconds_before']:.2f}",
+                f"{run['seconds']:.2f} (promised {run['promised_seconds']:.2f})",
+                f"{run['best_seconds']:.2f} (simulated)",
+            ),
+            (
+                "seconds of moves",
+                "",
+                f"{run['move_seconds']:.1f} (predicted {run['predicted_move_seconds']:.1f})",
+                "",
+            ),
+        ),
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Write the tables of the report on wrong costs.")
+    parser.add_argument("--report", type=Path, default=OUTPUT)
+    report = json.loads(parser.parse_args().report.read_text())
+    document = ROOT / DOCUMENT
+    blocks = (wrong_costs, happenings, by_cause, emulated)
+    document.write_text(with_blocks(document.read_text(), blocks, report))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""A driver's question and its answer: what the user's spec leaves open may change, and nothing else."""
+
+from typing import Any
+
+import pytest
+
+from worker.contracts.events import WorkCost
+from worker.contracts.names import LaneRole, Placement, TrainerAssist
+from worker.contracts.replanning import ReplanBasis
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.costs import CostKind
+from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion, answer
+
+ROLES = {f"l{index}": LaneRole.TRAINER if index == 0 else LaneRole.ROLLOUT for index in range(6)} | {
+    "r0": LaneRole.REWARD
+}
+
+
+def asked(fragment_size: int | None, *, deterministic: bool) -> RunSpec:
+    return RunSpec.model_validate(
+        {
+            "prompts": {"inline": [f"prompt {number}" for number in range(9)]},
+            "rewards": [{"name": "colorfulness"}],
+            "batch": {
+                "num_prompts_per_batch": 9,
+                "group_size": 8,
+                "micro_batch_size": 8,
+                "fragment_size": fragment_size,
+            },
+            "pipeline": {"placement": "auto", "max_staleness": 1, "deterministic": deterministic},
+            "lanes": {"num_rollout": 5, "num_trainer": 1, "num_reward": 1},
+        }
+    )
+
+
+def cost(lane: str, kind: CostKind, per_unit: float, sizes: tuple[int, int] = (8, 8)) -> WorkCost:
+    return WorkCost(lane=lane, kind=kind, per_call=0.0, per_unit=per_unit, observed_units=sizes, relative_error=0.01)
+
+
+BELIEVED = tuple(
+    cost("lane", kind, seconds, (1, 8))
+    for kind, seconds in ((CostKind.GENERATE, 0.5), (CostKind.ACCUMULATE, 0.1), (CostKind.SCORE, 0.001))
+)
+"""What an earlier run has measured, with fragments of all sizes."""
+MEASURED = (
+    *(cost(lane, CostKind.GENERATE, 1.0) for lane, role in ROLES.items() if role is LaneRole.ROLLOUT),
+    cost("l0", CostKind.ACCUMULATE, 0.1),
+    cost("r0", CostKind.SCORE, 0.001),
+)
+"""What the run has measured itself: generation takes twice as long."""
+
+
+def separate(spec: RunSpec, max_staleness: int = 0) -> PipelineSpec:
+    return spec.pipeline.model_copy(
+        update={"placement": Placement.DISAGGREGATED, "tag": TrainerAssist.OFF, "max_staleness": max_staleness}
+    )
+
+
+def answered(spec: RunSpec, **changes: Any) -> ReplanAnswer:
+    """The answer for a run with one trainer lane of six and whole groups as fragments, of which some lanes generate one
+    more than others; nothing is lent, as the gang could not."""
+    fields: dict[str, Any] = {
+        "basis": ReplanBasis(asked=spec, history=(BELIEVED,)),
+        "roles": ROLES,
+        "pipeline": separate(spec),
+        "fragment_size": 8,
+        "can_lend": False,
+        "measured": MEASURED,
+        "batches_left": 100,
+        "move_seconds": 1e6,
+    }
+    return answer(ReplanQuestion.model_validate(fields | changes))
+
+
+def test_fragments_change_only_where_the_user_left_them_empty_and_the_run_is_not_deterministic() -> None:
+    assert answered(asked(None, deterministic=False)).fragment_size < 8
+    assert answered(asked(8, deterministic=False)).fragment_size == 8
+    assert answered(asked(None, deterministic=True)).fragment_size == 8
+
+
+def test_an_answer_says_what_changes_and_never_promises_more_than_the_bound() -> None:
+    found = answered(asked(None, deterministic=False))
+    assert found.is_change
+    assert f"fragments of {found.fragment_size} instead of 8" in found.reason
+    assert found.bound_seconds <= found.batch_seconds * (1 + 1e-9)
+    assert found.batch_seconds < found.seconds_before
+
+
+@pytest.mark.parametrize("max_staleness", [0, 1])
+def test_staleness_stays(max_staleness: int) -> None:
+    spec = asked(None, deterministic=False)
+    assert answered(spec, pipeline=separate(spec, max_staleness)).pipeline.max_staleness == max_staleness

@@ -1,0 +1,154 @@
+"""How measured work compares with what was expected of it, by lane: which lanes are alike, and what others may take.
+
+    Ratio of each lane that did the work ──► clusters of lanes alike ──► a ratio for every lane, by what its kind took
+
+Invariant: nothing depends on the order in which lanes are listed, and lanes count as alike unless they differ by more
+than their measurements can tell.
+"""
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from worker.scheduling.core.costs import Cost, CostKind, MeasuredCost
+
+SAME_WITHIN = 0.15
+"""Relative difference within which lanes of a kind count as alike. Shared machines differ by some per cent, which work
+in proportion to speed evens out; a lane that is 15 % slower than its kind is worth a place of its own in a plan."""
+_NUM_ERRORS = 3.0
+"""Standard errors by which estimates must differ to count as different: one lane of 400 does by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Measured ÷ expected seconds of one lane."""
+
+    value: float
+    error: float
+    """The relative standard error."""
+
+
+def ratio_of(known: MeasuredCost, expected: Cost) -> float | None:
+    """Measured ÷ expected seconds of a call amid the sizes measured; `None` where nothing was expected."""
+    size = (known.fewest_units + known.most_units) / 2
+    seconds = expected.seconds(size)
+    return known.cost.seconds(size) / seconds if seconds > 0 else None
+
+
+def by_cluster(ratios: Mapping[int, Ratio], groups: Sequence[Sequence[int]]) -> list[float | None]:
+    """[lane]: the mean ratio of the measured lanes of its group that count as alike with it; `None` for a lane that has
+    not done such work."""
+    found: dict[int, float] = {}
+    for group in groups:
+        for cluster in _clusters([(ratios[lane], lane) for lane in group if lane in ratios]):
+            mean = sum(ratio.value for ratio, _ in cluster) / len(cluster)
+            found |= dict.fromkeys((lane for _, lane in cluster), mean)
+    return [found.get(lane) for lane in range(sum(len(group) for group in groups))]
+
+
+def _clusters(entries: Sequence[tuple[Ratio, int]]) -> list[list[tuple[Ratio, int]]]:
+    """The lanes of a group as sets of lanes alike: first those near the median, then the others in order of speed."""
+    if not entries:
+        return []
+    by_speed = sorted(entries, key=lambda entry: (entry[0].value, entry[1]))
+    median = by_speed[(len(by_speed) - 1) // 2][0]
+    typical = [entry for entry in by_speed if _is_alike(entry[0], median)]
+    clusters = [typical]
+    for entry in by_speed:
+        if entry in typical:
+            continue
+        last = clusters[-1]
+        if last is not typical and _is_alike(entry[0], last[0][0]):
+            last.append(entry)
+        else:
+            clusters.append([entry])
+    return clusters
+
+
+def are_alike(one: MeasuredCost, other: MeasuredCost) -> bool:
+    """Whether two measurements of a lane differ by no more than lanes of a kind may, or than they can tell."""
+    fewest, most = max(one.fewest_units, other.fewest_units), min(one.most_units, other.most_units)
+    if fewest > most:
+        # Of other sizes, what the one would cost at the other's is inferred.
+        return True
+    size = (fewest + most) / 2
+    first, second = (Ratio(known.cost.seconds(size), known.relative_error) for known in (one, other))
+    return _is_alike(first, second)
+
+
+def _is_alike(one: Ratio, other: Ratio) -> bool:
+    """Whether two lanes differ by no more than is worth a place in a plan, or than their measurements can tell."""
+    tolerance = max(SAME_WITHIN, _NUM_ERRORS * math.hypot(one.error, other.error))
+    return abs(math.log(one.value / other.value)) <= tolerance if min(one.value, other.value) > 0 else True
+
+
+def speeds_in_groups(factors: Sequence[float | None], groups: Sequence[Sequence[int]]) -> list[float | None]:
+    """[lane]: its ratio ÷ the median one of its group; `None` where the lane has none."""
+    speeds: list[float | None] = [None] * len(factors)
+    for group in groups:
+        median = _median(factors, group)
+        for lane in group:
+            factor = factors[lane]
+            speeds[lane] = None if factor is None or not median else factor / median
+    return speeds
+
+
+def _median(factors: Sequence[float | None], group: Iterable[int]) -> float | None:
+    known = sorted(factor for lane in group if (factor := factors[lane]) is not None)
+    return known[(len(known) - 1) // 2] if known else None
+
+
+def speeds_of_all(by_kind: Sequence[Sequence[float | None]]) -> list[float]:
+    """[lane]: the geometric mean over the kinds of work that it has done; 1 for a lane that has done none."""
+    speeds = []
+    for of_lane in zip(*by_kind, strict=True):
+        known = [math.log(speed) for speed in of_lane if speed]
+        speeds.append(math.exp(sum(known) / len(known)) if known else 1.0)
+    return speeds
+
+
+def completed(
+    factors: Mapping[CostKind, Sequence[float | None]], groups: Sequence[Sequence[int]]
+) -> dict[CostKind, Sequence[float | None]]:
+    """The ratios with those of lanes that have not done such work, and of lanes slower than their kind at other work:
+    the median of their group, else of all lanes, times how much slower they are."""
+    speeds = {kind: speeds_in_groups(found, groups) for kind, found in factors.items()}
+    found_of: dict[CostKind, Sequence[float | None]] = {}
+    for kind, found in factors.items():
+        others = [other for other in factors if other is not kind]
+        of_all = _median(found, range(len(found)))
+        filled = list(found)
+        for group in groups:
+            typical = _median(found, group) or of_all
+            for lane in group:
+                slower = next((speed for other in others if (speed := speeds[other][lane]) is not None), 1.0)
+                filled[lane] = _expected_ratio(filled[lane], typical, slower)
+        found_of[kind] = filled
+    return found_of
+
+
+def _expected_ratio(measured: float | None, typical: float | None, slower: float) -> float | None:
+    """A lane's ratio at work at which its kind has the ratio `typical`, where it is `slower` times as slow at other
+    work. What it has `measured` may be from before it became slow."""
+    if typical is None:
+        return measured
+    if measured is None:
+        return typical * slower
+    return max(measured, typical * slower) if slower > 1 + SAME_WITHIN else measured
+
+
+def mean_error(ratios: Iterable[Ratio]) -> float:
+    """The standard error of the mean over lanes that were measured independently, each weighted by its precision. Where
+    no lane has repeated its work, what they differ by stands in."""
+    found = list(ratios)
+    precision = sum(max(ratio.error, _SMALLEST_ERROR) ** -2 for ratio in found)
+    if precision > 0:
+        return precision**-0.5
+    if len(found) < 2:
+        return math.inf
+    return statistics.stdev(ratio.value for ratio in found) / math.sqrt(len(found)) / found[0].value
+
+
+_SMALLEST_ERROR = 1e-4
+"""Stands in for the error of work that always takes the same time."""
