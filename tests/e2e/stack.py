@@ -41,7 +41,12 @@ def running_stack(var: Path, **settings: str) -> Iterator[Stack]:
     environment = {**os.environ, "TANDEM_VAR": str(var), "TANDEM_PORT": str(port), **settings}
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "up"], cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
+            # A test or bench that is killed must leave no stack behind.
+            [sys.executable, "manage.py", "up", "--with-parent"],
+            cwd=ROOT,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
     stack = Stack(address=f"http://127.0.0.1:{port}", var=var, pid=process.pid)
     try:
