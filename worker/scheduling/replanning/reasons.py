@@ -14,7 +14,7 @@ def reason_of(situation: Situation, decision: Decision, names: Sequence[str]) ->
     share = 1 - decision.batch_seconds / decision.seconds_before
     gain = (
         f"by measured costs a batch takes {decision.batch_seconds:.4g} s instead of {decision.seconds_before:.4g} s, "
-        f"{share:.1%} less"
+        f"{100 * share:.1f} % less"
     )
     if decision.moves_trainers:
         gain += f", for {situation.move_seconds:.3g} s in which training stands still"
