@@ -11,7 +11,7 @@ from django.utils import timezone
 from catalog.base_models import resolve_base_model
 from catalog.prompt_pictures import with_resolved_pictures
 from catalog.scorers import tokens_for, with_resolved_weights
-from fleet.selectors import devices_by_lane, grants_of
+from fleet.selectors import grants_with_devices
 from runs.checkpoint_files import checkpoints_url
 from runs.models import Attempt, Run
 from runs.plan_revisions import replan_basis
@@ -60,7 +60,9 @@ def prompts_of(attempt: Attempt) -> PromptsAnswer:
 def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
     run = attempt.run
     spec = attempt.concrete_spec
-    lanes, device_of = grants_of(run.pk, attempt.number), devices_by_lane(run.pk, attempt.number)
+    granted = grants_with_devices(run.pk, attempt.number)
+    lanes = tuple(grant for grant, _ in granted)
+    device_of = {grant.lane: device for grant, device in granted}
     return BootstrapAnswer(
         run=run.pk,
         attempt=attempt.number,

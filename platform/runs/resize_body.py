@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from accounts.access import Actor
 from fleet.lane_demand import kind_for
-from fleet.selectors import devices_by_lane, free_devices, grants_of, pool_lanes
+from fleet.selectors import free_devices, grants_with_devices, pool_lanes
 from runs import attempts
 from runs.models import RESIZE_STATES, Attempt, MeasuredCosts, Run, RunResize
 from runs.run_body import IsoTime
@@ -97,10 +97,9 @@ def run_size(user: Actor, run: Run) -> RunSize:
 
 
 def _lanes(run: Run, attempt: int) -> list[RunLane]:
-    device_of = devices_by_lane(run.pk, attempt)
     return [
-        {"lane": grant.lane, "role": grant.role.value, "node": grant.node, "device": device_of[grant.lane]}
-        for grant in grants_of(run.pk, attempt)
+        {"lane": grant.lane, "role": grant.role.value, "node": grant.node, "device": device}
+        for grant, device in grants_with_devices(run.pk, attempt)
     ]
 
 

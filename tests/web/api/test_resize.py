@@ -1,15 +1,17 @@
 """Resizes over REST."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.models import Project, User
-from fleet.services import LaneHolder, allocate, ensure_local_lanes
+from fleet.services import LaneHolder, WantedLanes, allocate, allocate_more, ensure_local_lanes
 from runs.models import Attempt, MeasuredCosts, PlanRevision, Run, RunResize
-from worker.contracts.names import Placement
+from worker.contracts.names import LaneRole, Placement
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +45,23 @@ def test_a_resize_is_asked_for_and_listed(client_of: Callable[[User], APIClient]
     assert (listed["id"], listed["state"], listed["requested_by"]) == (asked.json()["resize_id"], "requested", "bob")
     (command,) = client.get(f"/api/v1/runs/{run.pk}/commands").json()["results"]
     assert (command["id"], command["kind"]) == (listed["id"], "resize")
+
+
+def test_a_lane_that_joins_while_the_size_is_read_breaks_nothing(api: APIClient, run: Run, project: Project) -> None:
+    holder = LaneHolder(run_id=run.pk, attempt=1, project_id=project.pk, user_id=None)
+    one_more, held = WantedLanes(role=LaneRole.ROLLOUT, number=1), list[str]()
+
+    def join_after_the_first_read(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        answer = execute(sql, *rest)
+        if not held and sql.startswith("SELECT") and 'FROM "fleet_lane"' in sql and '"attempt" =' in sql:
+            held.append("")
+            held.extend(grant.lane for grant in allocate_more(holder=holder, wanted=[one_more]) or ())
+        return answer
+
+    with connection.execute_wrapper(join_after_the_first_read):
+        answer = api.get(f"/api/v1/runs/{run.pk}/size")
+    assert held[1:] == ["rollout-1"]
+    assert answer.status_code == 200
 
 
 def test_a_repeat_with_the_same_key_is_answered_alike_and_another_resize_gets_409(api: APIClient, run: Run) -> None:
