@@ -109,6 +109,7 @@ def test_every_mode_draws_drops_and_skips_the_groups_that_a_local_run_does(
     assert replayed(driven).scheduler.state.batches_completed == NUM_BATCHES
 
 
+@pytest.mark.slow
 def test_a_run_resumed_at_a_batch_boundary_keeps_its_counts(
     drive: Drive, make_spec: MakeSpec, scorer_url: str, reference: dict[str, dict[int, Any]], tmp_path: Path
 ) -> None:

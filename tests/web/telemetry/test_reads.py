@@ -92,6 +92,7 @@ def test_what_was_reported_after_the_last_span_is_on_the_timeline_too(driver: An
         "batch": 3,
         "reason": "training takes longer than planned",
         "pipeline": {},
+        "fragment_size": 4,
         "lanes": {"rollout-0": "rollout"},
         **{"seconds_before": 12.0, "batch_seconds": 10.0, "bound_seconds": 9.0},
         **{"predicted_move_seconds": 6.0, "move_seconds": 7.0},
