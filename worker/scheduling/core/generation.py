@@ -119,7 +119,11 @@ class Generation:
 
 
 def _go_together(fragment: Fragment, following: Fragment) -> bool:
-    """Whether two fragments may be generated in one call: a lane holds one version, and an evaluation takes another
-    number of denoising steps than a batch."""
-    key, other = fragment.key, following.key
-    return (key.purpose, key.batch, fragment.policy_version) == (other.purpose, other.batch, following.policy_version)
+    """Whether two fragments may be generated in one call: a lane holds one version, an evaluation takes another number
+    of denoising steps than a batch, and the size of a call is found for fragments of the first one's size."""
+    return _common(fragment) == _common(following)
+
+
+def _common(fragment: Fragment) -> tuple[Purpose, int, int, int]:
+    """What the fragments of a call have in common."""
+    return fragment.key.purpose, fragment.key.batch, fragment.policy_version, len(fragment.members)
