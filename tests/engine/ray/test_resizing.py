@@ -281,6 +281,7 @@ def test_a_lane_killed_amid_a_trainer_change_is_given_up_and_the_old_gang_goes_o
     check_tiling(driven)
 
 
+@pytest.mark.slow
 def test_a_driver_killed_amid_a_trainer_change_leaves_no_process_and_a_checkpoint_to_go_on_from(
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
 ) -> None:
