@@ -68,6 +68,12 @@ def test_the_algebra_adds_up(spec_document: dict[str, Any]) -> None:
     assert str(algebra.num_optimizer_steps_per_batch) in algebra.describe()
 
 
+def test_the_algebra_counts_in_proper_plurals() -> None:
+    batch = {"num_prompts_per_batch": 4, "num_minibatches": 2, "num_epochs_per_batch": 3}
+    text = RunSpec.model_validate(document(batch=batch)).algebra.describe()
+    assert "trajectories a batch" in text and "2 mini-batches × 3 epochs = 6 optimizer steps" in text
+
+
 def test_the_final_denoising_step_is_never_trained() -> None:
     spec = RunSpec.model_validate(document(sampling={"num_denoising_steps": 6}))
     assert spec.sampling.sde_indices == (0, 1, 2, 3, 4)

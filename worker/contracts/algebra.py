@@ -223,4 +223,4 @@ def _counted(number: int, noun: str) -> str:
         return f"1 {noun}"
     if noun.endswith("y"):
         return f"{number} {noun[:-1]}ies"
-    return f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{number} {noun}{'es' if noun.endswith('tch') else 's'}"
