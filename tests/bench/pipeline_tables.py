@@ -217,17 +217,24 @@ def _least(cases: list[Any], mode: str, share: str, is_mixed: bool) -> list[str]
 
 
 def any_pool(report: Report) -> str:
-    """The plans of synthetic pools."""
+    """The plans of synthetic pools, with ranks that share micro-batches by speed and with ranks in step."""
+    in_step = {row["pool"]: row for row in report["any_pool"] if row["ranks"] == "in step"}
     return table(
-        ["pool", "mode", "train", "batch", "of the bound", "planned in, seconds of a core"],
-        (list(_any_pool(row)) for row in report["any_pool"]),
+        [
+            *("pool", "mode", "train", "batch", "of the bound", "at staleness 0"),
+            *("ranks in step: of the bound", "at staleness 0", "planned in, seconds of a core"),
+        ],
+        (list(_any_pool(row, in_step[row["pool"]])) for row in report["any_pool"] if row["ranks"] == "by speed"),
     )
 
 
-def _any_pool(row: Mapping[str, Any]) -> Iterator[str]:
+def _any_pool(row: Mapping[str, Any], in_step: Mapping[str, Any]) -> Iterator[str]:
     yield from (row["pool"], row["mode"], str(row["num_trainer"]))
     yield f"{row['batch_seconds']:.1f} s{'' if row['is_simulated'] else ' (estimate)'}"
-    yield from (_percent(row["bound_share"]), f"{row['planning_seconds']:.2f}")
+    for each in (row, in_step):
+        yield _percent(each["bound_share"])
+        yield "" if each["strict_share"] is None else _percent(each["strict_share"])
+    yield f"{row['planning_seconds']:.2f}"
 
 
 def large_pools(report: Report) -> str:
