@@ -44,8 +44,9 @@ def present_roles(driven: Driven) -> dict[str, LaneRole]:
     return {info["lane"]: LaneRole(info["role"]) for info in lanes}
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("mode", ["gap + staleness 1", pytest.param("gap + tag greedy", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("mode", ["gap + staleness 1", "gap + tag greedy"])
 def test_a_run_goes_on_whatever_lanes_come_go_and_change(
     mode: str, seed: int, ray_address: str, ingest: Ingest, tmp_path: Path
 ) -> None:

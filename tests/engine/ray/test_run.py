@@ -209,6 +209,7 @@ def test_every_mode_has_bitwise_the_results_of_an_uninterrupted_run(
         assert not driven.ingest.of_type("lend"), "colocated generation is no lending"
 
 
+@pytest.mark.slow
 def test_at_staleness_one_a_resumed_run_has_bitwise_the_results_of_an_uninterrupted_one(
     drive: Drive, make_spec: MakeSpec, tmp_path: Path
 ) -> None:
