@@ -117,7 +117,8 @@ def run_all(sequences: tuple[tuple[Check, ...], ...], environment: dict[str, str
     printing = threading.Lock()
 
     def run_sequence(checks: tuple[Check, ...]) -> list[Result]:
-        print(f"... {checks[0].name}", *(["and what follows it"] if len(checks) > 1 else []), flush=True)
+        with printing:
+            print(f"... {checks[0].name}", *(["and what follows it"] if len(checks) > 1 else []), flush=True)
         with tempfile.TemporaryFile() as output:
             results = [run(check, environment, output) for check in checks]
             output.seek(0)
