@@ -30,7 +30,7 @@ _MANY_LANES = 64
 _FAR = 0.02
 """Relative difference to the least limit of all modes beyond which the search goes on with a larger budget: small pools
 get a small one, which most of them do not need."""
-_MAX_FRAGMENTS_IN_SMALL = 16_000
+MAX_FRAGMENTS_IN_SMALL = 16_000
 """Fragments simulated in small: 0.8 to 1.2 s of one core."""
 
 
@@ -58,7 +58,7 @@ def planned_modes(
         wanted,
         modes,
         only_best=only_best,
-        max_fragments=_MAX_FRAGMENTS_IN_SMALL,
+        max_fragments=MAX_FRAGMENTS_IN_SMALL,
         # A decision of lending by search tries fewer choices the more lanes there are, so small pools tell little.
         searches=False,
     )
