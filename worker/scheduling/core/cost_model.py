@@ -9,7 +9,9 @@ Invariant: estimates are finite and never negative, and depend on prior and obse
 import math
 from dataclasses import dataclass
 
+from worker.contracts.names import LaneRole
 from worker.scheduling.core.costs import Cost, CostKind, CostTable, MeasuredCost
+from worker.scheduling.core.messages import Accumulate, Action, Generate, Pull, Score, Switch
 
 
 @dataclass(slots=True)
@@ -164,6 +166,23 @@ class CostModel:
         """The estimated seconds of a call of `num_units`; `None` where nothing is known."""
         cost = self.cost(lane, kind)
         return None if cost is None else cost.seconds(num_units)
+
+    def seconds_of(self, lane: str, action: Action) -> float:
+        """The estimated seconds of an action on one lane; 0 where nothing is known of it."""
+        match action:
+            case Pull():
+                calls = [(CostKind.PULL, 1)]
+            case Switch(to=to):
+                calls = [(CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM, 1)]
+            case Generate(fragments=fragments):
+                calls = [(CostKind.GENERATE, len(fragment.members)) for fragment in fragments]
+            case Accumulate(micro_batches=micro_batches):
+                calls = [(CostKind.ACCUMULATE, len(micro_batches))]
+            case Score(fragment=fragment):
+                calls = [(CostKind.SCORE, len(fragment.members))]
+            case _:
+                calls = []
+        return sum(self.seconds(lane, kind, number) or 0.0 for kind, number in calls)
 
     def table(self) -> dict[tuple[str, CostKind], Cost]:
         """All present estimates, from which the rest of the run can be simulated."""

@@ -6,7 +6,7 @@ Invariant: work without a known cost counts as taking no time, and work that is 
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.costs import CostKind
 from worker.scheduling.core.lane_table import Lane
-from worker.scheduling.core.messages import Accumulate, Action, Generate, Pull, Score, Switch
+from worker.scheduling.core.messages import Switch
 from worker.scheduling.core.state import SchedulerState
 
 
@@ -20,7 +20,7 @@ def expected_seconds(state: SchedulerState, lane: str, kind: CostKind, num_units
 def seconds_left(state: SchedulerState, lane: Lane, at: float) -> float:
     """Seconds from `at` until the lane's action under way ends; 0 for a lane that is free."""
     action = lane.under_way
-    return 0.0 if action is None else max(0.0, lane.since + _seconds_of(state, lane.name, action) - at)
+    return 0.0 if action is None else max(0.0, lane.since + state.costs.seconds_of(lane.name, action) - at)
 
 
 def return_times(state: SchedulerState, at: float) -> dict[str, float]:
@@ -32,19 +32,3 @@ def return_times(state: SchedulerState, at: float) -> dict[str, float]:
         reclaim = 0.0 if is_returning else expected_seconds(state, lane.name, CostKind.RECLAIM)
         times[lane.name] = at + seconds_left(state, lane, at) + reclaim
     return times
-
-
-def _seconds_of(state: SchedulerState, lane: str, action: Action) -> float:
-    match action:
-        case Pull():
-            return expected_seconds(state, lane, CostKind.PULL)
-        case Switch(to=to):
-            return expected_seconds(state, lane, CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM)
-        case Generate(fragments=fragments):
-            return sum(expected_seconds(state, lane, CostKind.GENERATE, len(each.members)) for each in fragments)
-        case Accumulate(micro_batches=micro_batches):
-            return expected_seconds(state, lane, CostKind.ACCUMULATE, len(micro_batches))
-        case Score(fragment=fragment):
-            return expected_seconds(state, lane, CostKind.SCORE, len(fragment.members))
-        case _:
-            return 0.0

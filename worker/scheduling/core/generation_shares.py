@@ -16,7 +16,7 @@ from worker.contracts.names import LaneRole
 from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import CostKind
 from worker.scheduling.core.lane_table import Lane, LaneTable
-from worker.scheduling.core.messages import Action, Fragment, Generate, Pull, Switch
+from worker.scheduling.core.messages import Fragment, Generate, Pull, Switch
 
 _SAME = 1e-6
 """Relative difference of seconds that are taken to be equal: of lanes alike none declines."""
@@ -43,7 +43,7 @@ class GenerationShares:
         """The lane has begun its action under way."""
         index = self._index.get(lane.name)
         if index is not None and lane.under_way is not None:
-            self._ends_at[index] = lane.since + self._seconds(lane.name, lane.under_way)
+            self._ends_at[index] = lane.since + self._costs.seconds_of(lane.name, lane.under_way)
             self._is_free[index] = False
 
     def declines(self, lane: Lane, first: Fragment, num_waiting: int, at: float) -> bool:
@@ -83,19 +83,8 @@ class GenerationShares:
         self._most_waiting = math.floor(float((max(known) / self._fragment_seconds).sum()))
 
     def _end_of(self, lane: Lane) -> float:
-        is_coming = isinstance(lane.under_way, Switch) and lane.under_way.to is LaneRole.ROLLOUT
-        if lane.under_way is None or not (is_coming or lane.is_lent):
-            return math.inf
-        return lane.since + self._seconds(lane.name, lane.under_way)
-
-    def _seconds(self, lane: str, action: Action) -> float:
-        match action:
-            case Generate(fragments=fragments):
-                sizes = [len(fragment.members) for fragment in fragments]
-                return sum(self._costs.seconds(lane, CostKind.GENERATE, size) or 0.0 for size in sizes)
-            case Pull():
-                return self._costs.seconds(lane, CostKind.PULL) or 0.0
-            case Switch(to=LaneRole.ROLLOUT):
-                return self._costs.seconds(lane, CostKind.LEND) or 0.0
+        match lane.under_way:
+            case Generate() | Pull() | Switch(to=LaneRole.ROLLOUT) as action:
+                return lane.since + self._costs.seconds_of(lane.name, action)
             case _:
                 return math.inf
