@@ -8,7 +8,7 @@ on the order in which lanes are listed.
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -120,6 +120,11 @@ class LaneKinds:
                 left[kind] -= 1
                 lanes.append(lane)
         return tuple(lanes)
+
+    def numbers_of(self, lanes: Iterable[int]) -> tuple[int, ...]:
+        """How many lanes of each kind there are among those with these indices."""
+        number = Counter(self.of_lane[lane] for lane in lanes)
+        return tuple(number[kind] for kind in range(self.number.size))
 
     def fit(self, trainers: Counts, *, lends: bool) -> npt.NDArray[np.bool_]:
         """[split]: whether every lane has memory for what it does, where trainer lanes generate too if the mode

@@ -69,9 +69,7 @@ class ScaledPool:
 
     def in_small(self, candidate: Candidate) -> Split:
         """The split of the small pool's own kinds."""
-        kinds = self.limits.kinds
-        training = [kinds.of_lane[index] for index in candidate.trainers]
-        return Split(tuple(np.bincount(training, minlength=kinds.number.size).tolist()), candidate.fragment_size)
+        return Split(self.limits.kinds.numbers_of(candidate.trainers), candidate.fragment_size)
 
     @property
     def lanes_ratio(self) -> float:

@@ -166,9 +166,7 @@ class SplitSearch:
         settings, kinds = found.candidate.pipeline, self._limits.kinds
         if found.result is None or _is_costly_to_simulate(settings):
             return found
-        training = [kinds.of_lane[lane] for lane in found.candidate.trainers]
-        trainers = tuple(training.count(kind) for kind in range(kinds.number.size))
-        finest = Split(trainers, min(self._limits.fragment_sizes))
+        finest = Split(kinds.numbers_of(found.candidate.trainers), min(self._limits.fragment_sizes))
         if math.isinf(self._limits.limit(mode, finest, lends=settings.trainers_generate)):
             return found
         left = self._max_fragments - self._simulations.spent
@@ -179,7 +177,7 @@ class SplitSearch:
             candidate=self._simulations.candidate(finest, settings), batch_seconds=result.batch_seconds, result=result
         )
 
-    def try_hint(self, mode: PlanningMode, hint: "Hint") -> None:
+    def try_hint(self, mode: PlanningMode, hint: Hint) -> None:
         """Propose a split, and simulate it as far as what is left of the plan's most fragments allows."""
         split, settings = hint.split, hint.settings
         self._limits.propose(mode, split)

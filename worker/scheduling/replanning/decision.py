@@ -14,8 +14,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
@@ -148,8 +146,7 @@ def _switched(situation: Situation, before: float) -> Iterator[tuple[float, Cand
     which takes long to simulate, is left to the planner."""
     request, present, mode = situation.request, situation.present, _mode(situation.present.pipeline)
     limits = request.limits()
-    kinds = limits.kinds
-    trainers = np.bincount([kinds.of_lane[lane] for lane in present.trainers], minlength=kinds.number.size)
+    trainers = limits.kinds.numbers_of(present.trainers)
     for pipeline in mode.settings(request.wanted):
         is_possible = situation.can_lend or not pipeline.trainers_generate
         if not is_possible or pipeline.tag is TrainerAssist.SEARCH:
@@ -157,7 +154,7 @@ def _switched(situation: Situation, before: float) -> Iterator[tuple[float, Cand
         for size in request.fragment_sizes:
             candidate = replace(present, pipeline=pipeline, fragment_size=size)
             # Infinite where lanes lack memory for fragments of this size.
-            limit = limits.limit(mode, Split(tuple(trainers.tolist()), size), lends=pipeline.trainers_generate)
+            limit = limits.limit(mode, Split(trainers, size), lends=pipeline.trainers_generate)
             if candidate != present and _is_worth_it(situation, before, limit, candidate):
                 yield _seconds(request, candidate), candidate
 
