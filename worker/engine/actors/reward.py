@@ -24,10 +24,10 @@ class RewardActor(LaneActor):
         """Build the scorers; `secrets` are the tokens of remote scorers by name, held in memory and never in the
         environment."""
         start = time.monotonic()
-        from worker.engine.reward.scorer import Scorer
+        with self._loading():
+            from worker.engine.reward.scorer import Scorer
 
-        self._scorer = Scorer(spec.rewards, secrets)
-        self._check_device()
+            self._scorer = Scorer(spec.rewards, secrets)
         return self._report(start, None)
 
     def score(self, fragment: Fragment, prompt: Prompt, images: np.ndarray) -> CallReport[ScoredFragment]:

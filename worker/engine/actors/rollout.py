@@ -14,11 +14,11 @@ class RolloutActor(GeneratingActor):
         """Load the model. The run's `prompts` are encoded first, so that text encoders and transformer are never in
         memory together."""
         start = time.monotonic()
-        from worker.engine.models.prompt_encoding import run_embeddings
-        from worker.engine.rollout.sampler import Sampler
-
         self._algebra = spec.algebra
-        embeddings = run_embeddings(spec, base_model_path, prompts)
-        self._sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
-        self._check_device()
+        with self._loading():
+            from worker.engine.models.prompt_encoding import run_embeddings
+            from worker.engine.rollout.sampler import Sampler
+
+            embeddings = run_embeddings(spec, base_model_path, prompts)
+            self._sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
         return self._report(start, None)

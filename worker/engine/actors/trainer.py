@@ -103,17 +103,17 @@ class TrainerActor(GeneratingActor):
             The number of shards of a published version, over all ranks.
         """
         start = time.monotonic()
-        from worker.engine.models.prompt_encoding import run_embeddings
-        from worker.engine.trainer.rank import TrainerRank
-        from worker.engine.trainer.zero.process_group import init_process_group
-
-        init_process_group(rank, world_size, rendezvous.address, rendezvous.port)
         self._algebra = spec.algebra
-        embeddings = run_embeddings(spec, base_model_path, prompts)
-        self._trainer_rank = TrainerRank(spec, base_model_path, rank, world_size, embeddings=embeddings)
+        with self._loading():
+            from worker.engine.models.prompt_encoding import run_embeddings
+            from worker.engine.trainer.rank import TrainerRank
+            from worker.engine.trainer.zero.process_group import init_process_group
+
+            init_process_group(rank, world_size, rendezvous.address, rendezvous.port)
+            embeddings = run_embeddings(spec, base_model_path, prompts)
+            self._trainer_rank = TrainerRank(spec, base_model_path, rank, world_size, embeddings=embeddings)
         if self._trainer_rank.sampler is not None:
             self._sampler = self._trainer_rank.sampler
-        self._check_device()
         return self._report(start, self._trainer_rank.num_shards)
 
     def switch(self, to: LaneRole) -> CallReport[None]:
