@@ -1,5 +1,6 @@
 """The demo run in the terminal: created from a preset, followed through the database, summarised at its end."""
 
+import time
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -15,11 +16,41 @@ from runs.models import Run
 from runs.services import create_run
 from server import environment
 from server.errors import CannotStartError
+from server.stack.screen import Screen, screen
+from server.stack.starting import Started
 from telemetry.models import MetricPoint
 from worker.contracts.metric_names import Metric
 from worker.contracts.states import RunState
 
 SHOWN_METRICS = (Metric.REWARD_MEAN, Metric.IMAGES_PER_SECOND)
+POLL_SECONDS = 1.0
+"""How often the database is asked how far the run is, which changes no faster than a batch."""
+LISTEN_SECONDS = 0.5
+"""How long the supervisor's events are awaited at a time."""
+
+
+def follow_demo(preset: str, console: Console, started: Started) -> bool:
+    """Run the preset to its end; returns whether it completed."""
+    run = create_demo_run(preset, user=started.admin, project=started.project)
+    console.print(f"Run [bold]{run.name}[/bold]: {run.batch_algebra.describe()}", soft_wrap=True)
+    with screen(console) as shown:
+        finished = _follow(shown, started, DemoProgress(run))
+    return print_summary(console, finished)
+
+
+def _follow(shown: Screen, started: Started, progress: "DemoProgress") -> Run:
+    while True:
+        snapshot = progress.update()
+        if shown.is_live:
+            shown.show(started.stack.states, progress.bar)
+        else:
+            shown.show(started.stack.states)
+            progress.print_change(shown.console, snapshot)
+        if snapshot.run.has_ended:
+            return snapshot.run
+        deadline = time.monotonic() + POLL_SECONDS
+        while (left := deadline - time.monotonic()) > 0:
+            started.stack.listen(min(left, LISTEN_SECONDS))
 
 
 def create_demo_run(preset_name: str, *, user: User, project: Project) -> Run:

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
 from server.errors import CannotStartError
-from server.stack.serving import serve
+from server.stack.serving import Work, serve
 from server.stack.stopping import end_with_parent
 
 
@@ -24,7 +24,11 @@ class Command(BaseCommand):
         if options["with_parent"]:
             end_with_parent()
         try:
-            code = serve(Console(), preset=options.get("preset"))
+            code = serve(Console(), self.work(options))
         except CannotStartError as error:
             raise CommandError(str(error)) from error
         sys.exit(code)
+
+    def work(self, options: dict[str, Any]) -> Work | None:
+        """What the stack is started for, by the command's options; nothing but to serve."""
+        return None
