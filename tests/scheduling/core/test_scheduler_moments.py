@@ -3,7 +3,7 @@
 from tests.scheduling.manual_executor import ManualExecutor, whole_groups
 from tests.scheduling.random_executor import answer
 from tests.scheduling.strategies import algebra_of
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, TrainerAssist
 from worker.scheduling.core.messages import (
     Accumulate,
     AdmissionClosed,
@@ -97,17 +97,47 @@ def test_every_rollout_lane_pulls_a_new_version_even_with_nothing_to_generate() 
     assert set(run.finish(Publish)) == {Pull(f"g{i}", 1) for i in range(5)}
 
 
-def test_an_evaluation_is_generated_ahead_of_training_and_scored_after_it() -> None:
+def purposes(run: ManualExecutor) -> list[Purpose]:
+    """Of the fragments that rollout lanes generate, until they have nothing to do."""
+    found = []
+    while calls := [action for action in run.actions if isinstance(action, Generate)]:
+        found += [fragment.key.purpose for fragment in calls[0].fragments]
+        run.finish(Generate)
+    return found
+
+
+def test_an_evaluation_is_generated_while_trainer_lanes_work_on_the_samples_of_its_version() -> None:
     run = ManualExecutor(TWO_GROUPS)
     run.apply(EvaluationRequested(Purpose.EVALUATE, 0, 1, 2, 0))
-    (generate, *_) = run.finish(Generate)
-    assert isinstance(generate, Generate)
-    assert generate.fragments[0].key.purpose is Purpose.EVALUATE
+    assert purposes(run) == [Purpose.TRAIN, Purpose.TRAIN, Purpose.EVALUATE]
+
+
+def test_where_trainer_lanes_generate_an_evaluation_goes_first() -> None:
+    run = ManualExecutor(TWO_GROUPS, tag=TrainerAssist.GREEDY)
+    run.apply(EvaluationRequested(Purpose.EVALUATE, 0, 1, 2, 0))
     run.finish(Generate)
-    run.finish(Generate)
+    assert purposes(run)[0] is Purpose.EVALUATE
+
+
+def test_an_evaluation_is_scored_after_training_fragments() -> None:
+    run = ManualExecutor(TWO_GROUPS, tag=TrainerAssist.GREEDY)
+    run.apply(EvaluationRequested(Purpose.EVALUATE, 0, 1, 2, 0))
+    purposes(run)
     score = run.finish(Score)[-1]
     assert isinstance(score, Score)
     assert score.fragment.key.purpose is Purpose.TRAIN
+
+
+def test_an_evaluation_is_generated_before_the_samples_of_the_next_version() -> None:
+    run = ManualExecutor(TWO_GROUPS)
+    run.apply(EvaluationRequested(Purpose.EVALUATE, 0, 3, 2, 0))
+    run.finish(Generate)
+    run.finish(Generate)
+    run.finish_all(Score, Accumulate, Commit)
+    run.finish(Snapshot)
+    run.finish(Publish)
+    assert purposes(run) == [Purpose.EVALUATE] * 3
+    assert Pull("g", 1) in run.actions
 
 
 def test_training_goes_on_while_an_evaluation_is_unscored() -> None:

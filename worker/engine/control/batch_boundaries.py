@@ -3,7 +3,7 @@
 ```text
 batch trained (`Snapshotted`)  ─► checkpoint, where due or requested: gang reserved ─► saved ─► released
                                   or, where the trainer gang is to be replaced, reserved until that is done
-version published              ─► evaluation, where due: its fragments are generated ahead of training
+version published              ─► evaluation, where due, while the next batch is trained
 last batch, or stopped         ─► final checkpoint and download, last evaluation
 ```
 

@@ -4,7 +4,7 @@ Invariant: the split depends on the batch algebra alone, never on the number of 
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
@@ -20,12 +20,12 @@ def split_into_fragments(
 
 
 class FragmentQueue:
-    """A priority queue: the most urgent purpose first, then the smallest key, so that a fragment put back is next in
-    line again."""
+    """A priority queue: the most urgent fragment first, then the smallest key, so that one put back is next in line
+    again."""
 
-    def __init__(self, urgency: Mapping[Purpose, int]) -> None:
-        """`urgency` ranks the purposes; lower goes first."""
-        self._urgency = urgency
+    def __init__(self, urgency: Callable[[Fragment], int]) -> None:
+        self.urgency = urgency
+        """Ranks the fragments that are put in from now on; lower goes first."""
         self._heap: list[tuple[int, str, int, int, int, Fragment]] = []
         """(urgency, the four parts of the key, fragment): numbers are compared several times as fast as keys."""
 
@@ -34,7 +34,7 @@ class FragmentQueue:
 
     def push(self, fragment: Fragment) -> None:
         key = fragment.key
-        entry = self._urgency[key.purpose], key.purpose, key.batch, key.group, key.index, fragment
+        entry = self.urgency(fragment), key.purpose, key.batch, key.group, key.index, fragment
         heapq.heappush(self._heap, entry)
 
     def push_all(self, fragments: Iterable[Fragment]) -> None:

@@ -8,7 +8,7 @@ versions only between calls: no trajectory mixes two.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from worker.contracts.names import LaneRole
@@ -18,8 +18,20 @@ from worker.scheduling.core.generation_shares import GenerationShares
 from worker.scheduling.core.lane_table import Lane, LaneTable
 from worker.scheduling.core.messages import Action, Fragment, Generate, Pull, Purpose
 
-_URGENCY = {Purpose.REQUEST: 0, Purpose.EVALUATE: 1, Purpose.TRAIN: 2}
-"""Users wait for their requests; an evaluation must reach the lanes while they still hold the version under test."""
+
+def evaluations_first(fragment: Fragment) -> int:
+    """The urgency of fragments for lanes that train too: users wait for their requests, and an evaluation must reach
+    the lanes while they still hold the version under test."""
+    return {Purpose.REQUEST: 0, Purpose.EVALUATE: 1, Purpose.TRAIN: 2}[fragment.key.purpose]
+
+
+def evaluations_while_training(fragment: Fragment) -> int:
+    """The urgency of fragments for lanes that only generate: an evaluation goes behind the training fragments of its
+    version, which trainer lanes wait for, and before those of the next, while the lanes still hold it. It then fills
+    the time in which these lanes would wait for the trainer lanes."""
+    if fragment.key.purpose is Purpose.REQUEST:
+        return 0
+    return 1 + 2 * fragment.policy_version + (fragment.key.purpose is Purpose.EVALUATE)
 
 
 class Generation:
@@ -28,11 +40,15 @@ class Generation:
     def __init__(self, lanes: LaneTable, call_sizes: CallSizes, shares: GenerationShares | None = None) -> None:
         """`shares`: decide which lanes generate the last fragments; `None` where every free lane takes some."""
         self._lanes, self._call_sizes, self._shares = lanes, call_sizes, shares
-        self._queue = FragmentQueue(_URGENCY)
+        self._queue = FragmentQueue(evaluations_first)
         self._assigned: dict[str, Fragment] = {}
         """By lane: a fragment of an older version, kept for the lane that is pulling that version."""
         self._last_seen_version: int | None = None
         """The version published last when actions were asked for last."""
+
+    def order_by(self, urgency: Callable[[Fragment], int]) -> None:
+        """Rank the fragments that are enqueued from now on; lower goes first."""
+        self._queue.urgency = urgency
 
     @property
     def num_waiting(self) -> int:

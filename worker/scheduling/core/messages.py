@@ -163,7 +163,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequested:
-    """Generate and score `num_groups` groups of `group_size` on `policy_version`, ahead of training fragments."""
+    """Generate and score `num_groups` groups of `group_size` on `policy_version`, beside the batches."""
 
     purpose: Purpose
     """`EVALUATE` or `REQUEST`."""

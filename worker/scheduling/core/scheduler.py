@@ -21,7 +21,9 @@ An executor (Ray, simulator, emulator) loops: `apply(event, at)` for each event 
     the next snapshot      the publish of the version before it          `Published`
     the next batch         the publish of the batch before it            the trainer gang
                            (staleness 1: the end of its generation)      (rollout lanes)
-    an evaluation          its fragments, generated ahead of training    rollout lanes, then reward lanes
+    an evaluation          its fragments, behind those of its version    rollout lanes, then reward lanes
+                           that are trained on (first, where trainer
+                           lanes generate)
 
 With colocated placement there are no rollout lanes: the trainer lanes generate the whole batch, then train it.
 
@@ -45,7 +47,7 @@ from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.cost_observer import CostObserver
 from worker.scheduling.core.costs import CostTable
 from worker.scheduling.core.gang_work import GangWork
-from worker.scheduling.core.generation import Generation
+from worker.scheduling.core.generation import Generation, evaluations_first, evaluations_while_training
 from worker.scheduling.core.generation_shares import GenerationShares
 from worker.scheduling.core.lane_table import LaneTable
 from worker.scheduling.core.lending import Lending, LendingPolicy
@@ -141,6 +143,7 @@ class Scheduler:
         self._cost_observer = CostObserver(self.state) if learns_costs else None
         self._gang_work = GangWork(self.state)
         self._lending = Lending(self.state, lending_policy)
+        self._order_generation()
         self._pending: list[Action] = []
         """Actions that follow from the events applied, to be returned by the next `next_actions`."""
 
@@ -161,6 +164,12 @@ class Scheduler:
         self._pipeline, algebra = pipeline, self.state.algebra.with_fragment_size(fragment_size)
         self.state.work.settings = BatchSettings.resolve(pipeline, algebra, self._advantage_std)
         self._lending.policy = lending_policy
+        self._order_generation()
+
+    def _order_generation(self) -> None:
+        """Where trainer lanes generate, an evaluation goes first: afterwards they hold another version."""
+        trainers_generate = self._lending.policy is not None
+        self.state.generation.order_by(evaluations_first if trainers_generate else evaluations_while_training)
 
     # --- what happened ----------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ class Scoring:
 
     def __init__(self, lanes: LaneTable) -> None:
         self._lanes = lanes
-        self._queue = FragmentQueue(_URGENCY)
+        self._queue = FragmentQueue(lambda fragment: _URGENCY[fragment.key.purpose])
 
     @property
     def num_waiting(self) -> int:
