@@ -17,7 +17,7 @@ from worker.engine.algorithms.diffusion_dpo import preference_pairs
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.rollout.noise import forward_noise, forward_position
 from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss, ProximalInput
-from worker.engine.trainer.learners.member_rows import member_rows
+from worker.engine.trainer.learners.member_rows import required_rows
 from worker.engine.trainer.learners.transition_pairs import check_group
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.types import GroupBatch, Trajectories
@@ -71,12 +71,9 @@ class FinishedSamples:
 
     def clean(self, members: Sequence[int], device: torch.device) -> torch.Tensor:
         """x0 of `members`, (len(members), ...) fp32. Raises `ValueError` where no part holds one of them."""
-        rows = member_rows(self.parts, lambda part: part.clean, members, device)
-        if rows is None:
-            raise ValueError(
-                f"finished samples of members {members} of group {self.group} must be given, got no part with them"
-            )
-        return rows
+        return required_rows(
+            self.parts, lambda part: part.clean, members, device, group=self.group, what="finished samples"
+        )
 
     def describe(self, unit: int) -> str:
         """As `PreparedGroup.describe`."""

@@ -26,6 +26,23 @@ def member_rows(
     return runs[0] if len(runs) == 1 else torch.cat(runs)
 
 
+def required_rows(
+    parts: Sequence[Trajectories],
+    tensor_of: TensorOf,
+    members: Sequence[int],
+    device: torch.device,
+    *,
+    group: int,
+    what: str,
+) -> torch.Tensor:
+    """As `member_rows`, for rows that a pass cannot do without. Raises `ValueError`, which names them by `what` and
+    `group`, where one is in none of `parts`."""
+    rows = member_rows(parts, tensor_of, members, device)
+    if rows is None:
+        raise ValueError(f"{what} of members {members} of group {group} must be given, got no part with them")
+    return rows
+
+
 def _run(parts: Sequence[Trajectories], tensor_of: TensorOf, members: Sequence[int]) -> torch.Tensor | None:
     """As many rows of the first of `members` as follow each other in the part that holds the first of them."""
     for part in parts:

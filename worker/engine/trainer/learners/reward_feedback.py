@@ -25,7 +25,7 @@ from worker.engine.models.conditioning import Conditioning
 from worker.engine.reward.differentiable import DifferentiableSum
 from worker.engine.rollout.sde import ode_step
 from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss, ProximalInput
-from worker.engine.trainer.learners.member_rows import member_rows
+from worker.engine.trainer.learners.member_rows import required_rows
 from worker.engine.trainer.learners.transition_pairs import check_group
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.types import GroupBatch, Trajectories
@@ -47,12 +47,14 @@ class PartialTrajectories:
 
     def latents(self, members: Sequence[int], device: torch.device) -> torch.Tensor:
         """(len(members), ...) fp32: x before denoising step `index`. Raises `ValueError` where no part holds it."""
-        rows = member_rows(self.parts, lambda part: part.states.get(self.index), members, device)
-        if rows is None:
-            raise ValueError(
-                f"latents {self.index} of members {members} of group {self.group} must be given, got no part with them"
-            )
-        return rows
+        return required_rows(
+            self.parts,
+            lambda part: part.states.get(self.index),
+            members,
+            device,
+            group=self.group,
+            what=f"latents {self.index}",
+        )
 
     def describe(self, unit: int) -> str:
         """As `PreparedGroup.describe`."""

@@ -14,7 +14,7 @@ from worker.contracts.prompts import Prompt
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import NonFiniteError
 from worker.engine.rollout.sde_kernel import SdeKernel
-from worker.engine.trainer.learners.member_rows import TensorOf, member_rows
+from worker.engine.trainer.learners.member_rows import member_rows, required_rows
 from worker.engine.types import GroupBatch, Trajectories
 
 
@@ -64,7 +64,14 @@ class GroupPairs:
             # The latents between two consecutive steps are copied once for both.
             key = step, tuple(members)
             if key not in found:
-                found[key] = self._rows(lambda part: part.states.get(step), members, device, f"latents {step}")
+                found[key] = required_rows(
+                    self.parts,
+                    lambda part: part.states.get(step),
+                    members,
+                    device,
+                    group=self.group,
+                    what=f"latents {step}",
+                )
             return found[key]
 
         rows = torch.tensor(pairs) // len(self.steps), torch.tensor(pairs) % len(self.steps)
@@ -84,12 +91,6 @@ class GroupPairs:
         ]
         present = [mean for mean in means if mean is not None]
         return _joined(present) if len(present) == len(runs) else None
-
-    def _rows(self, tensor_of: TensorOf, members: list[int], device: torch.device, what: str) -> torch.Tensor:
-        rows = member_rows(self.parts, tensor_of, members, device)
-        if rows is None:
-            raise ValueError(f"{what} of members {members} of group {self.group} must be given, got no part with them")
-        return rows
 
     def kernel(self, sampling: SamplingSpec, device: torch.device) -> SdeKernel:
         """The kernel on the exact sigmas the trajectories were drawn with."""
