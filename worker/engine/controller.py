@@ -351,7 +351,7 @@ class Controller:
         """Let a lane that is ready join the scheduler."""
         self._spans.returned(lane)
         if self._scheduler is not None:
-            role = self._components.lanes[lane].grant.role
+            role = self._components.lanes.role(lane)
             self._scheduler.apply(LaneJoined(lane, role, None), self._now())
             self._resizer.ready(lane)
 

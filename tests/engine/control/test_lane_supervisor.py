@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 
 from tests.engine.control.four_lanes import ROLES
-from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.engine.control.cluster_lanes import LaneHandle
 from worker.engine.control.lane_supervisor import MAX_LANE_RESTARTS, LanesExhaustedError, LaneSupervisor
@@ -16,9 +15,7 @@ class FakeLanes:
 
     def __init__(self) -> None:
         actor = SimpleNamespace(location=SimpleNamespace(remote=lambda: object()))
-        self.handles = {
-            lane: LaneHandle(LaneGrant(lane=lane, role=role, node="local"), None, actor) for lane, role in ROLES.items()
-        }
+        self.handles = {lane: LaneHandle(None, actor) for lane in ROLES}
 
     def __getitem__(self, lane: str) -> LaneHandle:
         return self.handles[lane]
@@ -26,9 +23,11 @@ class FakeLanes:
     def names(self, role: LaneRole) -> list[str]:
         return [lane for lane, its_role in ROLES.items() if its_role is role]
 
-    def restart(self, lane: str) -> LaneHandle:
+    def role(self, lane: str) -> LaneRole:
+        return ROLES[lane]
+
+    def restart(self, lane: str) -> None:
         self.handles[lane].num_restarts += 1
-        return self.handles[lane]
 
 
 class FakeCalls:

@@ -49,9 +49,8 @@ class LanePlacementError(EngineError):
 
 @dataclass(slots=True)
 class LaneHandle:
-    """One lane: its grant, its current actor, and how its clock maps to the driver's."""
+    """What a lane holds on the cluster, and how its clock maps to the driver's."""
 
-    grant: LaneGrant
     group: PlacementGroup
     actor: Any
     """The handle of the lane's current Ray actor."""
@@ -61,21 +60,6 @@ class LaneHandle:
     num_restarts: int = 0
     """The number of times that the actor was restarted in this attempt because it was lost."""
 
-    @property
-    def name(self) -> str:
-        return self.grant.lane
-
-    @property
-    def info(self) -> LaneInfo:
-        assert self.location is not None, "`wait_until_up` returned before"
-        return LaneInfo(
-            lane=self.name,
-            role=self.grant.role,
-            node=self.grant.node,
-            device=self.grant.device,
-            pid=self.location.pid,
-        )
-
 
 class ClusterLanes:
     """Starts, restarts and ends the lanes. Holds nothing on the cluster before `open` and after `close`."""
@@ -84,6 +68,7 @@ class ClusterLanes:
         self, grants: Sequence[LaneGrant], clock: DriverClock, actor_classes: LaneActors = ACTOR_CLASSES
     ) -> None:
         self._grants = {grant.lane: grant for grant in grants}
+        """By lane, also before `open`; a changed role is in it."""
         self._actor_classes = actor_classes
         self._clock = clock
         self._handles: dict[str, LaneHandle] = {}
@@ -93,12 +78,11 @@ class ClusterLanes:
         for grant in self._grants.values():
             self.add(grant)
 
-    def add(self, grant: LaneGrant) -> LaneHandle:
+    def add(self, grant: LaneGrant) -> None:
         """Request a lane from the cluster. Its location is unknown until it is up."""
         group = placement_group([_bundle(grant)], strategy="PACK")
         self._grants[grant.lane] = grant
-        handle = self._handles[grant.lane] = LaneHandle(grant, group, self._start_actor(grant, group))
-        return handle
+        self._handles[grant.lane] = LaneHandle(group, self._start_actor(grant, group))
 
     def remove(self, lane: str) -> None:
         """End a lane's actor, dead or alive, and free all that the lane holds on the cluster."""
@@ -115,13 +99,21 @@ class ClusterLanes:
         that order; `TrainerGang.lanes` has the ranks."""
         return [grant.lane for grant in self._grants.values() if role in (None, grant.role)]
 
+    def role(self, lane: str) -> LaneRole:
+        return self._grants[lane].role
+
     def roles(self) -> dict[str, LaneRole]:
         """The role of every lane."""
         return {grant.lane: grant.role for grant in self._grants.values()}
 
     def infos(self) -> tuple[LaneInfo, ...]:
         """Device, host and process of every lane that is up."""
-        return tuple(handle.info for handle in self._handles.values() if handle.location is not None)
+        found = []
+        for lane, handle in self._handles.items():
+            if handle.location is not None:
+                grant, pid = self._grants[lane], handle.location.pid
+                found.append(LaneInfo(lane=lane, role=grant.role, node=grant.node, device=grant.device, pid=pid))
+        return tuple(found)
 
     def wait_until_up(self, lanes: Collection[str], poll_web: Callable[[], None]) -> None:
         """Wait until the actors of `lanes` are placed and alive, and measure their clocks.
@@ -133,20 +125,20 @@ class ClusterLanes:
         Raises:
             LanePlacementError: when a lane is not up within `PLACEMENT_TIMEOUT_SECONDS`.
         """
-        starting = {self._handles[name].actor.location.remote(): self._handles[name] for name in lanes}
+        starting = {self._handles[lane].actor.location.remote(): lane for lane in lanes}
         pending = list(starting)
         deadline = time.monotonic() + PLACEMENT_TIMEOUT_SECONDS
         while pending and time.monotonic() < deadline:
             _, pending = ray.wait(list(starting), num_returns=len(starting), timeout=POLL_SECONDS)
             poll_web()
         if pending:
-            names = ", ".join(starting[ref].name for ref in pending)
+            names = ", ".join(starting[ref] for ref in pending)
             raise LanePlacementError(
                 f"the cluster must place {names} within {PLACEMENT_TIMEOUT_SECONDS:.0f} s, got no answer: check that "
                 "its nodes are up and that nothing else uses the resources that were granted"
             )
-        for ref, handle in starting.items():
-            handle.location = ray.get(ref).value
+        for ref, lane in starting.items():
+            self._handles[lane].location = ray.get(ref).value
         self.measure_clocks(lanes)
 
     def measure_clocks(self, lanes: Iterable[str]) -> None:
@@ -162,22 +154,20 @@ class ClusterLanes:
                 continue
             handle.clock.measure(sent, reading, self._clock.now())
 
-    def restart(self, lane: str) -> LaneHandle:
+    def restart(self, lane: str) -> None:
         """Start a new actor on a lost lane's resources. Its location and clock are unknown until it is up."""
-        handle = self.replace_actor(lane, self._handles[lane].grant.role)
-        handle.num_restarts += 1
-        return handle
+        self.replace_actor(lane, self.role(lane))
+        self._handles[lane].num_restarts += 1
 
-    def replace_actor(self, lane: str, role: LaneRole) -> LaneHandle:
+    def replace_actor(self, lane: str, role: LaneRole) -> None:
         """End a lane's actor, dead or alive, and start one for `role` on the lane's resources. Its location and clock
         are unknown until it is up."""
         handle = self._handles[lane]
         self.kill(lane)
-        handle.grant = self._grants[lane] = handle.grant.model_copy(update={"role": role})
-        handle.actor = self._start_actor(handle.grant, handle.group)
+        grant = self._grants[lane] = self._grants[lane].model_copy(update={"role": role})
+        handle.actor = self._start_actor(grant, handle.group)
         handle.location = None
         handle.clock = LaneClock()
-        return handle
 
     def kill(self, lane: str) -> None:
         """End a lane's actor at once, dead or alive; its placement group stays."""

@@ -130,11 +130,10 @@ class LaneSupervisor:
             LanesExhaustedError: when it was the last of its role and has been restarted `MAX_LANE_RESTARTS` times.
         """
         self.ready.discard(lane)
-        handle = self._lanes[lane]
-        role = handle.grant.role
+        role = self._lanes.role(lane)
         if role is LaneRole.TRAINER:
             raise RewindNeededError(f"trainer lane `{lane}` was lost: {reason}")
-        if handle.num_restarts < MAX_LANE_RESTARTS:
+        if self._lanes[lane].num_restarts < MAX_LANE_RESTARTS:
             logger.warning("lane %s was lost and is restarted: %s", lane, reason)
             self._restart(lane)
             return
@@ -180,11 +179,11 @@ class LaneSupervisor:
         self._lanes.measure_clocks(reports)
 
     def _load(self, lane: str) -> None:
-        handle = self._lanes[lane]
-        if handle.grant.role is LaneRole.ROLLOUT:
-            ref = handle.actor.load.remote(self._answer.spec, self._answer.base_model_path, self._prompts)
+        actor = self._lanes[lane].actor
+        if self._lanes.role(lane) is LaneRole.ROLLOUT:
+            ref = actor.load.remote(self._answer.spec, self._answer.base_model_path, self._prompts)
         else:
-            ref = handle.actor.load.remote(self._answer.spec, self._answer.secrets)
+            ref = actor.load.remote(self._answer.spec, self._answer.secrets)
         self._calls.start({lane: ref}, self._loaded, otherwise=self._tentative.get(lane))
 
     def _gang_loaded(self, reports: Reports) -> None:

@@ -143,7 +143,7 @@ class RayExecutor:
     ) -> None:
         """`values`: for each fragment its pictures, then its parts."""
         report, remaining = reports[action.lane], iter(values)
-        is_lent = self._lanes[action.lane].grant.role is not self._generators
+        is_lent = self._lanes.role(action.lane) is not self._generators
         self._spans.record_generation(action.lane, report, action.fragments, is_lent=is_lent)
         for request, own_parts, generated in zip(requests, parts, report.value, strict=True):
             self._fragment_parts.observe(generated.num_bytes, num_trajectories=len(request.fragment.members))

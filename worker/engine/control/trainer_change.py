@@ -187,7 +187,8 @@ class TrainerChange:
             if move is None or move.before is not None:
                 # Calls of a process that is about to end, such as a load after a restart, are dropped.
                 self._parts.supervisor.forget(lane)
-                located[lane] = lanes.replace_actor(lane, LaneRole.TRAINER).actor.location.remote()
+                lanes.replace_actor(lane, LaneRole.TRAINER)
+                located[lane] = lanes[lane].actor.location.remote()
         if located:
             self._parts.calls.start(located, self._up, otherwise=self._fail)
         else:
@@ -251,7 +252,7 @@ class TrainerChange:
                 self._not_placed.discard(lane)
                 move.settle(LaneStep.GIVEN_UP, reason)
             else:
-                if self._parts.lanes[lane].grant.role is not move.before:
+                if self._parts.lanes.role(lane) is not move.before:
                     self._parts.lanes.replace_actor(lane, move.before)
                 self._parts.spans.returned(lane)
                 move.settle(LaneStep.KEPT, reason)
