@@ -22,7 +22,7 @@ MODES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def simulate(make_spec: SpecMaker, tiny_checkpoint: str, process_group: None) -> Callable[..., VirtualClockRun]:
     def run(seed: int, num_rollout: int = 2, *, num_batches: int = 3, **pipeline: Any) -> VirtualClockRun:
         spec = make_spec(
@@ -40,20 +40,25 @@ def simulate(make_spec: SpecMaker, tiny_checkpoint: str, process_group: None) ->
 
 
 @pytest.fixture(scope="module")
-def known() -> dict[str, list[str]]:
-    """The checksums of the versions of the first mode that ran, by kind of run, for the others to be compared with."""
-    return {}
+def fresh_versions(simulate: Callable[..., VirtualClockRun]) -> list[str]:
+    """The checksums of the versions of two batches without any switch, whose samples arrive in yet another order."""
+    return simulate(3, num_batches=2, gap=False, tsp=False).versions
+
+
+@pytest.fixture(scope="module")
+def stale_versions(simulate: Callable[..., VirtualClockRun]) -> list[str]:
+    """The checksums of the versions of three batches at staleness 1."""
+    return simulate(3, max_staleness=1).versions
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode_trains_bitwise_the_same_weights(
-    simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]], mode: str
+    simulate: Callable[..., VirtualClockRun], fresh_versions: list[str], mode: str
 ) -> None:
+    assert len(set(fresh_versions)) == 3
     for seed, num_rollout in ((1, 2), (2, 1)):
         simulated_run = simulate(seed, num_rollout, num_batches=2, **MODES[mode])
-        expected = known.setdefault("fresh", simulated_run.versions)
-        assert len(set(expected)) == 3
-        assert simulated_run.versions == expected
+        assert simulated_run.versions == fresh_versions
         assert set(simulated_run.staleness.values()) == {0}
         assert len(simulated_run.generated_by) == 2 * 8
         if mode == "greedy lending":
@@ -64,19 +69,18 @@ def test_every_mode_trains_bitwise_the_same_weights(
 
 @pytest.mark.parametrize("pipeline", [{}, {"tag": "greedy"}, {"gap": False, "tsp": False}], ids=["gap", "tag", "plain"])
 def test_at_staleness_one_too_every_order_trains_the_same_weights(
-    simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]], pipeline: dict[str, Any]
+    simulate: Callable[..., VirtualClockRun], stale_versions: list[str], pipeline: dict[str, Any]
 ) -> None:
     for seed in (1, 2):
         simulated_run = simulate(seed, max_staleness=1, **pipeline)
         assert simulated_run.staleness == {0: 0, 1: 1, 2: 1}
-        assert simulated_run.versions == known.setdefault("stale", simulated_run.versions)
+        assert simulated_run.versions == stale_versions
 
 
 @pytest.mark.parametrize("change", [{"stale_clip": "behaviour"}, {"importance_cap": 1.0}], ids=str)
 def test_what_stale_pairs_are_clipped_around_changes_stale_batches_alone(
-    simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]], change: dict[str, Any]
+    simulate: Callable[..., VirtualClockRun], stale_versions: list[str], change: dict[str, Any]
 ) -> None:
     simulated_run = simulate(1, max_staleness=1, **change)
-    expected = known["stale"]
-    assert simulated_run.versions[:2] == expected[:2], "the first batch is fresh"
-    assert simulated_run.versions[2] != expected[2]
+    assert simulated_run.versions[:2] == stale_versions[:2], "the first batch is fresh"
+    assert simulated_run.versions[2] != stale_versions[2]
