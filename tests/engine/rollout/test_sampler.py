@@ -1,7 +1,6 @@
 """The sampler: same seeds give the same pictures, a fragment has one version, evaluation equals diffusers."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from worker.engine.types import GenerationRequest
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 PROMPT = "a red square"
+OTHER_PROMPT = "a blue circle"
 
 
 def request(
@@ -30,9 +30,11 @@ def request(
     version: int = 0,
     batch: int = 0,
     group: int = 0,
+    prompt: str = PROMPT,
+    draw: int = 0,
 ) -> GenerationRequest:
-    fragment = Fragment(FragmentKey(purpose, batch, group, 0), members, version)
-    return GenerationRequest(fragment=fragment, prompt=Prompt(text=PROMPT), run_seed=3, prompt_index=0)
+    fragment = Fragment(FragmentKey(purpose, batch, group, 0), members, version, draw)
+    return GenerationRequest(fragment=fragment, prompt=Prompt(text=prompt), run_seed=3, prompt_index=group)
 
 
 def with_fresh_adapter(spec: RunSpec, path: str) -> Sampler:
@@ -74,14 +76,8 @@ def test_a_members_trajectory_does_not_depend_on_the_fragment_it_is_drawn_in(sam
     assert torch.equal(latents_of(together)[2, 0], latents_of(alone)[0, 0])
 
 
-def of_group(group: int, prompt: str, *, draw: int = 0) -> GenerationRequest:
-    key = FragmentKey(Purpose.TRAIN, 0, group, 0)
-    fragment = Fragment(key, tuple(range(4)), 0, draw)
-    return GenerationRequest(fragment=fragment, prompt=Prompt(text=prompt), run_seed=3, prompt_index=group)
-
-
 def test_fragments_of_one_call_are_those_of_calls_of_their_own(sampler: Sampler) -> None:
-    requests = [of_group(0, PROMPT), of_group(1, "a blue circle"), of_group(1, "a blue circle", draw=1)]
+    requests = [request(), request(group=1, prompt=OTHER_PROMPT), request(group=1, prompt=OTHER_PROMPT, draw=1)]
     together, alone = sampler.generate_all(requests), [sampler.generate(request) for request in requests]
     for one, other in zip(together, alone, strict=True):
         assert one.trajectories is not None and other.trajectories is not None
@@ -97,21 +93,19 @@ def test_fragments_of_one_call_take_one_pass_a_denoising_step(sampler: Sampler) 
     hook = sampler._model.transformer.register_forward_pre_hook(
         lambda module, args, kwargs: num_rows.append(len(kwargs["hidden_states"])), with_kwargs=True
     )
-    sampler.generate_all([of_group(0, PROMPT), of_group(1, "a blue circle")])
+    sampler.generate_all([request(), request(group=1, prompt=OTHER_PROMPT)])
     hook.remove()
     assert set(num_rows) == {8} and len(num_rows) == sampler._spec.sampling.num_denoising_steps
 
 
 def test_each_fragment_of_a_call_travels_as_one_buffer_of_states_and_means(sampler: Sampler) -> None:
-    for made in sampler.generate_all([of_group(0, PROMPT), of_group(1, "a blue circle")]):
+    for made in sampler.generate_all([request(), request(group=1, prompt=OTHER_PROMPT)]):
         assert made.trajectories is not None
         assert len(PackedTrajectories.of(made.trajectories).buffers) == 3, "states and means, sigmas, log-probs"
 
 
 def test_a_second_draw_of_a_group_gives_other_samples(sampler: Sampler) -> None:
-    first = request()
-    second = replace(first, fragment=replace(first.fragment, draw=1))
-    one, other = sampler.generate(first), sampler.generate(second)
+    one, other = sampler.generate(request()), sampler.generate(request(draw=1))
     assert set(one.seeds).isdisjoint(other.seeds)
     assert not np.array_equal(one.images, other.images)
 
