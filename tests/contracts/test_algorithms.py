@@ -100,12 +100,15 @@ def test_an_importance_cap_needs_a_ratio_to_bound() -> None:
     )
 
 
+def test_stale_pairs_are_clipped_around_the_proximal_policy_unless_the_spec_says_otherwise() -> None:
+    pipeline = spec_with({}, pipeline={"max_staleness": 1}).pipeline
+    assert pipeline.stale_clip == "proximal"
+    assert pipeline.weight_cap == 2.0
+
+
 @pytest.mark.parametrize("name", ALGORITHM_SPECS)
-def test_stale_pairs_are_clipped_around_the_proximal_policy_unless_the_spec_says_otherwise(name: str) -> None:
-    kind = ALGORITHM_SPECS[name]
-    assert minimal(name).pipeline.stale_clip == "proximal"
-    assert minimal(name).pipeline.weight_cap == 2.0
-    assert kind.is_policy_gradient == minimal(name).algorithm.needs.log_probs
+def test_the_algorithms_whose_loss_has_an_importance_ratio_are_those_that_need_log_probs(name: str) -> None:
+    assert ALGORITHM_SPECS[name].is_policy_gradient == minimal(name).algorithm.needs.log_probs
 
 
 def test_an_importance_cap_needs_weights_to_bound() -> None:
