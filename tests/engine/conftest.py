@@ -2,7 +2,6 @@
 
 import socket
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -131,8 +130,3 @@ def ingest() -> Iterator[Ingest]:
     yield ingest
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture()
-def checkpoint_folder(tmp_path: Path) -> Path:
-    return tmp_path / "checkpoints"

@@ -14,10 +14,10 @@ import torch
 
 from tests.engine.rank_processes import run_worker
 from tests.engine.trainer.gradient_recorder import GradientRecorder
+from tests.engine.trainer.non_finite_worker import message_of
 from tests.engine.trainer.two_ranks_worker import ZERO_3
 from tests.engine.training_setup import TrainingSetup
 from worker.contracts.deepspeed import DeepSpeedSpec
-from worker.engine.errors import NonFiniteError
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 
@@ -66,19 +66,10 @@ def failures(setup: TrainingSetup, trainer: TrainerRank, rank: int) -> dict[str,
     hook = parameter.register_hook(lambda gradient: gradient * torch.inf if rank else gradient)
     setup.accumulate(trainer)
     hook.remove()
-    errors = {"gradient_error": error_of(trainer.commit)}
-    errors["loss_error"] = error_of(lambda: setup.accumulate(trainer, with_nan(setup.groups)))
+    errors = {"gradient_error": message_of(trainer.commit)}
+    errors["loss_error"] = message_of(lambda: setup.accumulate(trainer, with_nan(setup.groups)))
     trainer.abort()
     return errors | {"is_unchanged": trainer.version(3).sha256 == before}
-
-
-def error_of(call: Any) -> str:
-    """The message of the `NonFiniteError` that `call` raises; empty where it raises none."""
-    try:
-        call()
-    except NonFiniteError as error:
-        return str(error)
-    return ""
 
 
 def with_nan(groups: list[GroupBatch]) -> list[GroupBatch]:

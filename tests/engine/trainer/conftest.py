@@ -28,6 +28,12 @@ def behaviour(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> Publis
 
 
 @pytest.fixture(scope="session")
+def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedShard:
+    """A version that did not draw `groups`, so that ratios are not 1."""
+    return perturbed_version(make_spec(), tiny_checkpoint, seed=2)
+
+
+@pytest.fixture(scope="session")
 def groups(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedShard) -> list[GroupBatch]:
     """2 groups of 4 members and 3 stochastic denoising steps: 24 pairs."""
     return draw_groups(make_spec(), tiny_checkpoint, behaviour)

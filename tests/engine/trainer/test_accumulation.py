@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.fixed_trajectories import draw_groups
 from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.trainer.reference_update import reference_update
 from worker.contracts.run_spec import RunSpec
@@ -18,12 +18,6 @@ from worker.engine.types import GroupBatch, PublishedShard
 NUM_PAIRS = 24
 STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
 UNCLIPPED = {"max_grad_norm": 1e9}
-
-
-@pytest.fixture(scope="module")
-def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedShard:
-    """A version that did not draw the groups, so that ratios are not 1."""
-    return perturbed_version(make_spec(), tiny_checkpoint, seed=2)
 
 
 def step(trainer: TrainerRank, *calls: list[GroupBatch]) -> str:

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.replay_recorder import record_replays
 from tests.engine.trainer.gradient_recorder import GradientRecorder
-from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import ReplayGateSpec
 from worker.engine.errors import ReplayGateError, SyncError
 from worker.engine.metrics.replay_gate import check_replay_gate
@@ -21,12 +19,6 @@ NUM_PAIRS = 24
 AHEAD: dict[str, Any] = {"max_staleness": 1}
 AROUND_BEHAVIOUR = AHEAD | {"stale_clip": "behaviour"}
 TrainerMaker = Callable[..., TrainerRank]
-
-
-@pytest.fixture(scope="module")
-def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedShard:
-    """The version being trained, which did not draw `groups`."""
-    return perturbed_version(make_spec(), tiny_checkpoint, seed=2)
 
 
 def test_the_gate_replays_stale_data_with_the_version_that_drew_it(
