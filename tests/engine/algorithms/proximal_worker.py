@@ -16,8 +16,6 @@ from worker.scheduling.core.messages import MicroBatchKey
 
 Shares = tuple[tuple[int, ...], ...]
 """For each optimizer step of a batch, which micro-batches of its mini-batch rank 0 takes; rank 1 takes the others."""
-
-
 Case = tuple[str, int, Shares]
 """(algorithm, ZeRO stage, shares)."""
 
@@ -28,7 +26,7 @@ took itself."""
 ALL_THEN_NONE: Shares = ((0, 1, 2, 3, 4, 5), (0, 1), (), (2, 3, 4, 5))
 """In the second epoch, the other rank takes each pair."""
 UNEVEN: Shares = ((0,), (0, 1, 2, 3), (1, 2, 3, 4, 5), ())
-"""With padding it can be tried in lockstep too; in the last step rank 0 has nothing else."""
+"""Tried in lockstep too, where the rank with fewer is padded: in the last step rank 0 has nothing but padding."""
 CASES: tuple[Case, ...] = (
     ("flow_grpo", 0, NONE_OF_THE_FIRST),
     ("flow_grpo", 1, ALL_THEN_NONE),

@@ -95,7 +95,7 @@ def test_flow_grpos_ratio_to_the_proximal_policy_is_clipped_and_weighted() -> No
     given_policies, clip = Policies(), 2e-3
     ratio = np.exp(given_policies.log_ratio(given_policies.new, given_policies.proximal))
     weights = np.minimum(np.exp(given_policies.log_ratio(given_policies.proximal, given_policies.old)), CAP)
-    algorithm = BUILDERS["flow_grpo"]()
+    algorithm = flow_grpo(bound=clip)
     terms = algorithm.terms(given_policies.stale(algorithm))
     expected = weights * pessimistic(given_policies.advantages, ratio, clip)
     np.testing.assert_allclose(terms.loss.detach(), expected, rtol=1e-9)
@@ -111,7 +111,7 @@ def test_guards_ratio_is_the_shift_from_the_proximal_mean_along_the_noise() -> N
     ratio = np.exp(((given_policies.new - given_policies.proximal) * given_policies.noise).mean(1))
     shift = ((given_policies.proximal - given_policies.old) * given_policies.noise).mean(1)
     weights = np.minimum(np.exp(shift), CAP)
-    algorithm = BUILDERS["grpo_guard"]()
+    algorithm = grpo_guard(bound=clip)
     terms = algorithm.terms(given_policies.stale(algorithm))
     expected = weights * pessimistic(given_policies.advantages, ratio, clip) / STEP_SIZES
     np.testing.assert_allclose(terms.loss.detach(), expected, rtol=1e-9)
@@ -126,7 +126,7 @@ def test_dppo_masks_by_the_divergence_from_the_proximal_policy() -> None:
     divergences = given_policies.divergence(given_policies.new, given_policies.proximal)
     bound = float(np.median(divergences))
     masked = (given_policies.advantages * (ratio - 1) > 0) & (divergences >= bound)
-    algorithm = BUILDERS["flow_dppo"](bound=bound)
+    algorithm = flow_dppo(bound=bound)
     terms = algorithm.terms(given_policies.stale(algorithm))
     expected = np.where(masked, 0, -given_policies.advantages * weights * ratio)
     np.testing.assert_allclose(terms.loss.detach(), expected, rtol=1e-9)
@@ -178,7 +178,7 @@ def test_the_penalty_is_not_weighted(name: str) -> None:
 
 
 def test_dppo_needs_the_divergences_from_the_proximal_policy() -> None:
-    given_policies, algorithm = Policies(), BUILDERS["flow_dppo"]()
+    given_policies, algorithm = Policies(), flow_dppo()
     stale = given_policies.stale(algorithm)
     assert stale.proximal is not None
     with pytest.raises(ValueError, match=r"`proximal.divergences` must be given"):

@@ -12,7 +12,7 @@ from worker.engine.algorithms.flow_grpo import FlowGrpo
 from worker.engine.algorithms.registry import ALGORITHMS
 
 CAP = 2.0
-"""Of stale pairs' weights, which no pair here has: see `test_decoupled`."""
+"""Bounds the weights of stale pairs. None is stale here: see `test_decoupled`."""
 
 
 def pairs(

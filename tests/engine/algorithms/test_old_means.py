@@ -11,7 +11,7 @@ from worker.engine.algorithms.grpo_guard import GrpoGuard
 
 NUM, DIMENSIONS = 24, 40
 CAP = 2.0
-"""Of stale pairs' weights, which no pair here has: see `test_decoupled`."""
+"""Bounds the weights of stale pairs. None is stale here: see `test_decoupled`."""
 STEP_SIZES = np.linspace(0.1, 0.3, NUM)
 
 

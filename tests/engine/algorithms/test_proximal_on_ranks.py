@@ -7,37 +7,28 @@ import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
 from tests.engine.algorithms.proximal_worker import ALL_THEN_NONE, CASES, Case, trained
-from tests.engine.fixed_trajectories import perturbed_version
+from tests.engine.algorithms.stale_batch import ALGORITHMS, SECTIONS, STALE, current_version
 from tests.engine.rank_processes import run_rank_processes
 from tests.engine.trainer.gradient_recorder import relative_distance
 
-SECTIONS: dict[str, Any] = {
-    "prompts": {"inline": ["a red square", "a blue circle", "a green circle", "a red circle"]},
-    # A group has 9 pairs in 3 micro-batches.
-    "batch": {"num_prompts_per_batch": 4, "group_size": 3, "micro_batch_size": 4}
-    | {"num_minibatches": 2, "num_epochs_per_batch": 2},
-    "optimizer": {"learning_rate": 1e-2},
-    "pipeline": {"max_staleness": 1},
-}
-ALGORITHMS: dict[str, dict[str, Any]] = {
-    "flow_grpo": {"name": "flow_grpo", "clip_range": 5e-3},
-    "grpo_guard": {"name": "grpo_guard", "clip_range": 1e-3},
-    "flow_dppo": {"name": "flow_dppo", "divergence_bound": 1e-4},
-}
+BATCH = SECTIONS["batch"] | {"group_size": 3, "micro_batch_size": 4}
+"""A group has 9 pairs in 3 micro-batches."""
+NAMES = sorted({name for name, *_ in CASES})
 Ranks = list[dict[Any, Any]]
 EACH_CASE = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-zero{case[1]}")
 
 
 @pytest.fixture(scope="module")
 def task(make_setup: SetupMaker) -> dict[str, Any]:
-    setups = {name: make_setup(algorithm=algorithm, **SECTIONS) for name, algorithm in ALGORITHMS.items()}
+    sections = SECTIONS | {"batch": BATCH, "pipeline": STALE}
+    setups = {name: make_setup(algorithm=ALGORITHMS[name], **sections) for name in NAMES}
     setup = setups["flow_grpo"]
     return {
         "specs": {name: each.spec for name, each in setups.items()},
         "path": setup.path,
         "groups": {name: each.groups for name, each in setups.items()},
         "behaviour": setup.version,
-        "current": perturbed_version(setup.spec, setup.path, seed=2, policy_version=1),
+        "current": current_version(setup),
     }
 
 
@@ -49,7 +40,7 @@ def ranks(task: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Ran
 @pytest.fixture(scope="module")
 def one_rank(task: dict[str, Any], process_group: None) -> dict[str, dict[str, Any]]:
     """By algorithm: what one rank knows and has learnt after the batch, in ZeRO 0, whatever the shares."""
-    return {name: trained(task, (name, 0, ALL_THEN_NONE), 0, 1) for name in ALGORITHMS}
+    return {name: trained(task, (name, 0, ALL_THEN_NONE), 0, 1) for name in NAMES}
 
 
 @EACH_CASE

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
+from tests.engine.algorithms.stale_batch import ALGORITHMS, SECTIONS, STALE, current_version
 from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.replay_recorder import record_replays
 from tests.engine.training_setup import TrainingSetup
@@ -15,26 +16,6 @@ from worker.engine.algorithms.base import ReplayedPairs
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 from worker.scheduling.planning.workload import AlgorithmPasses
-
-SECTIONS: dict[str, Any] = {
-    "prompts": {"inline": ["a red square", "a blue circle", "a green circle", "a red circle"]},
-    "batch": {"num_prompts_per_batch": 4, "group_size": 4, "micro_batch_size": 6}
-    | {"num_minibatches": 2, "num_epochs_per_batch": 2},
-    # So large that each optimizer step moves the policy visibly.
-    "optimizer": {"learning_rate": 1e-2},
-}
-STALE = {"max_staleness": 1}
-ALGORITHMS: dict[str, dict[str, Any]] = {
-    "flow_grpo": {"name": "flow_grpo", "clip_range": 5e-3},
-    "mix_grpo": {"name": "mix_grpo", "clip_range": 5e-3, "window_size": 2},
-    "grpo_guard": {"name": "grpo_guard", "clip_range": 1e-3},
-    "flow_dppo": {"name": "flow_dppo", "divergence_bound": 1e-4},
-}
-
-
-def current_version(setup: TrainingSetup) -> PublishedShard:
-    """The version being trained, which did not draw the groups."""
-    return perturbed_version(setup.spec, setup.path, seed=2, policy_version=1)
 
 
 def trainer_at(setup: TrainingSetup, version: PublishedShard) -> TrainerRank:
