@@ -94,10 +94,9 @@ class Driven:
         """The states that the run has reported, oldest first."""
         return [event["state"] for event in self.ingest.of_type("state")]
 
-    def pid(self, lane: str) -> int:
-        """The process id of a lane, as it was last reported."""
-        lanes = self.ingest.of_type("lanes")[-1]["lanes"]
-        return int(next(info["pid"] for info in lanes if info["lane"] == lane))
+    def pids(self) -> dict[str, int]:
+        """The process id of every lane, as it was last reported."""
+        return {info["lane"]: info["pid"] for info in self.ingest.of_type("lanes")[-1]["lanes"]}
 
     def command(self, identity: str, kind: str, **fields: Any) -> None:
         """Send a command to the run."""
@@ -119,6 +118,10 @@ class Driven:
     def until_another_batch(self) -> None:
         """Wait until a batch is reported that is not yet."""
         self.until_batch(max(self.reported_batches(), default=0) + 1)
+
+
+def is_alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
 
 
 def grants(spec: RunSpec) -> tuple[LaneGrant, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.driving import LANE_RESOURCES, Driven, grants
+from tests.engine.driving import LANE_RESOURCES, Driven, grants, is_alive
 from tests.engine.ray.reported import check_tiling, kinds
 from worker.contracts.run_spec import RunSpec
 
@@ -78,8 +78,8 @@ def test_a_stop_that_takes_too_long_gives_up_the_batch_and_keeps_the_last_checkp
     driven.until(lambda: bool(driven.ingest.of_type("checkpoint")))
     driven.command("c1", "pause")
     driven.until(lambda: driven.states()[-1] == "paused")
-    pids = {info["lane"]: info["pid"] for info in driven.ingest.of_type("lanes")[-1]["lanes"]}
-    os.kill(pids["rollout-0"], signal.SIGSTOP)
+    frozen = driven.pids()["rollout-0"]
+    os.kill(frozen, signal.SIGSTOP)
     driven.command("c2", "resume")
     driven.until(lambda: driven.states()[-1] == "running")
     driven.command("c3", "stop")
@@ -90,37 +90,37 @@ def test_a_stop_that_takes_too_long_gives_up_the_batch_and_keeps_the_last_checkp
     assert f"and was given up; the checkpoint {kept['uri']} stays" in driven.ingest.of_type("state")[-1]["reason"]
     assert Path(kept["uri"].removeprefix("file://")).is_dir()
     assert not any(event["final"] for event in driven.ingest.of_type("adapter"))
-    assert not Path(f"/proc/{pids['rollout-0']}").exists()
+    assert not is_alive(frozen)
+
+
+def placed(driven: Driven) -> tuple[Driven, list[int]]:
+    """The driver and the processes of its lanes, once they are placed."""
+    driven.until(lambda: bool(driven.ingest.of_type("lanes")))
+    return driven, list(driven.pids().values())
 
 
 def test_cancel_ends_a_run_at_once_and_frees_its_lanes(drive: Drive, make_spec: MakeSpec) -> None:
-    driven = drive(make_spec(num_batches=10_000))
-    driven.until(lambda: bool(driven.ingest.of_type("lanes")))
-    pids = [info["pid"] for info in driven.ingest.of_type("lanes")[0]["lanes"]]
+    driven, pids = placed(drive(make_spec(num_batches=10_000)))
     driven.command("c1", "cancel")
     assert driven.finish() == 0
     assert driven.states() == ["cancelled"]
-    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+    assert not any(map(is_alive, pids))
 
 
 def test_a_fenced_attempt_ends_without_a_state_and_frees_its_lanes(drive: Drive, make_spec: MakeSpec) -> None:
-    driven = drive(make_spec(num_batches=10_000))
-    driven.until(lambda: bool(driven.ingest.of_type("lanes")))
-    pids = [info["pid"] for info in driven.ingest.of_type("lanes")[0]["lanes"]]
+    driven, pids = placed(drive(make_spec(num_batches=10_000)))
     driven.ingest.is_fenced = True
     assert driven.finish() == 0
     assert driven.states() == []
-    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+    assert not any(map(is_alive, pids))
 
 
 def test_a_terminated_driver_frees_its_lanes_and_reports_no_state(drive: Drive, make_spec: MakeSpec) -> None:
-    driven = drive(make_spec(num_batches=10_000))
-    driven.until(lambda: bool(driven.ingest.of_type("lanes")))
-    pids = [info["pid"] for info in driven.ingest.of_type("lanes")[0]["lanes"]]
+    driven, pids = placed(drive(make_spec(num_batches=10_000)))
     driven.process.send_signal(signal.SIGTERM)
     assert driven.finish() == 128 + signal.SIGTERM
     assert driven.states() == []
-    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+    assert not any(map(is_alive, pids))
 
 
 def test_a_run_that_cannot_begin_fails_with_the_reason(drive: Drive, make_spec: MakeSpec) -> None:

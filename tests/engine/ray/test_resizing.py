@@ -11,7 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load
 
-from tests.engine.driving import Driven
+from tests.engine.driving import Driven, is_alive
+from tests.engine.ray.local_versions import local_versions
 from tests.engine.ray.reported import check_tiling, published
 from tests.engine.ray.resizing import granted, outcome, reports, resize, roles, steps
 from worker.contracts.run_spec import RunSpec
@@ -24,14 +25,6 @@ MakeSpec = Callable[..., RunSpec]
 
 MAX_REORDERING = 1e-4
 """The relative difference that another order of fp32 sums may make (architecture.md: gradients agree to 1e-4)."""
-
-
-def is_alive(pid: int) -> bool:
-    return Path(f"/proc/{pid}").exists()
-
-
-def processes(driven: Driven) -> dict[str, int]:
-    return {info["lane"]: info["pid"] for info in driven.ingest.of_type("lanes")[-1]["lanes"]}
 
 
 def final_adapter(driven: Driven) -> dict[str, torch.Tensor]:
@@ -86,16 +79,6 @@ def train_and_pause(driven: Driven) -> None:
     pause(driven, num_batches + 1)
 
 
-def local_versions(spec: RunSpec, path: str, num_batches: int) -> dict[int, str]:
-    """The checksums of the versions that an undisturbed run in one process trains."""
-    local = LocalRun(spec, path)
-    versions = [local.trainer.version(0).sha256]
-    for number in range(1, num_batches + 1):
-        local.train_batch()
-        versions.append(local.trainer.version(number).sha256)
-    return dict(enumerate(versions))
-
-
 def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weights(
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
 ) -> None:
@@ -112,7 +95,7 @@ def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weig
         "reward-1": "reward",
     }
     driven.until_another_batch()
-    old = processes(driven)
+    old = driven.pids()
     resize(driven, "r2", release=["rollout-0", "reward-0"])
     assert steps(outcome(driven, "r2")) == {"rollout-0": "released", "reward-0": "released"}
     # Ray ends processes a moment after it was told to.
@@ -153,13 +136,13 @@ def test_trainer_ranks_come_and_go_and_what_is_learnt_changes_by_float_reorderin
     )
     driven = drive(spec)
     pause(driven, 1)
-    old = processes(driven)
+    old = driven.pids()
     resize(driven, "r1", add=[granted("trainer-1", "trainer")])
     grown = outcome(driven, "r1")
     assert (grown["state"], steps(grown)) == ("done", {"trainer-1": "joined"})
     assert all(seconds > 0 for seconds in grown["trainer_seconds"].values())
-    assert processes(driven)["rollout-0"] == old["rollout-0"], "rollout lanes live on"
-    assert processes(driven)["trainer-0"] != old["trainer-0"]
+    assert driven.pids()["rollout-0"] == old["rollout-0"], "rollout lanes live on"
+    assert driven.pids()["trainer-0"] != old["trainer-0"]
     train_and_pause(driven)
     resize(driven, "r2", change={"trainer-0": "rollout"})
     assert (outcome(driven, "r2")["state"], roles(driven)["trainer-0"]) == ("done", "rollout")
@@ -238,11 +221,11 @@ def held_amid_a_change(driven: Driven) -> int:
     """Ask for a second trainer lane, which is held, so that the new gang never loads; the pid of its process, once the
     old gang has ended and the checkpoint of the change is reported."""
     driven.until_batch(1)
-    old = driven.pid("trainer-0")
+    old = driven.pids()["trainer-0"]
     num_checkpoints = len(driven.ingest.of_type("checkpoint"))
     resize(driven, "r1", add=[granted("trainer-1", "trainer")])
     driven.until(lambda: len(driven.ingest.of_type("checkpoint")) > num_checkpoints and not is_alive(old))
-    return driven.pid("trainer-1")
+    return driven.pids()["trainer-1"]
 
 
 @pytest.mark.slow
@@ -255,7 +238,7 @@ def test_a_lane_killed_amid_a_trainer_change_is_given_up_and_the_old_gang_goes_o
     driven.until_batch(1)
     resize(driven, "r0", add=[granted("rollout-1", "rollout")])
     driven.until(lambda: "rollout-1" in roles(driven))
-    os.kill(driven.pid("rollout-1"), signal.SIGKILL)
+    os.kill(driven.pids()["rollout-1"], signal.SIGKILL)
     given_up = outcome(driven, "r0")
     assert (given_up["state"], steps(given_up)) == ("failed", {"rollout-1": "given_up"})
     resize(driven, "r00", add=[granted("trainer-2", "trainer", gpus=[0])])
@@ -287,7 +270,7 @@ def test_a_driver_killed_amid_a_trainer_change_leaves_no_process_and_a_checkpoin
 ) -> None:
     spec = long_spec(make_spec)
     driven = drive(spec, HELD_LANES)
-    alive = [held_amid_a_change(driven), driven.pid("rollout-0"), driven.pid("reward-0")]
+    alive = [held_amid_a_change(driven), driven.pids()["rollout-0"], driven.pids()["reward-0"]]
     driven.kill()
     deadline = time.monotonic() + 60
     while any(map(is_alive, alive)) and time.monotonic() < deadline:

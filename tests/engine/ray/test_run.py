@@ -13,11 +13,11 @@ import pytest
 from safetensors.torch import load
 
 from tests.engine.driving import LANE_RESOURCES, Driven, bootstrap_answer, grants, start_driver
+from tests.engine.ray.local_versions import local_versions
 from tests.engine.ray.reported import check_tiling, kinds, losses, published, replayed, results, shown_seeds
 from tests.engine.telemetry.ingest_server import start_ingest
 from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
-from worker.engine.local import LocalRun
 
 # Several actors import torch at once, which takes seconds on an idle machine and minutes on a busy one.
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
@@ -98,12 +98,8 @@ def test_an_uninterrupted_run_completes_and_reports_everything(reference: Refere
 def test_a_local_run_trains_bitwise_the_same_weights(
     make_spec: MakeSpec, tiny_checkpoint: str, process_group: None, reference: Reference
 ) -> None:
-    local = LocalRun(reference_spec(make_spec, num_rollout=2), tiny_checkpoint)
-    versions = [local.trainer.version(0).sha256]
-    for number in range(1, NUM_BATCHES + 1):
-        local.train_batch()
-        versions.append(local.trainer.version(number).sha256)
-    assert dict(enumerate(versions)) == published(reference.driven)
+    versions = local_versions(reference_spec(make_spec, num_rollout=2), tiny_checkpoint, NUM_BATCHES)
+    assert versions == published(reference.driven)
 
 
 def test_a_run_that_is_stopped_and_resumed_has_bitwise_the_results_of_an_uninterrupted_one(
@@ -114,7 +110,7 @@ def test_a_run_that_is_stopped_and_resumed_has_bitwise_the_results_of_an_uninter
     # A lane is frozen while the run is paused, so that a batch is open when the stop arrives.
     stopped.command("c1", "pause")
     stopped.until(lambda: stopped.states()[-1:] == ["paused"])
-    frozen = stopped.pid("rollout-0")
+    frozen = stopped.pids()["rollout-0"]
     os.kill(frozen, signal.SIGSTOP)
     stopped.command("c2", "resume")
     stopped.until(lambda: stopped.states()[-1] == "running")
@@ -162,7 +158,7 @@ def test_a_lending_run_that_loses_lanes_has_bitwise_the_results_of_an_uninterrup
     # Paused first, since a tiny batch ends before a lane could be stopped during it.
     driven.command("c1", "pause")
     driven.until(lambda: driven.states()[-1:] == ["paused"])
-    pids = [driven.pid(lane) for lane in ("rollout-0", "reward-0")]
+    pids = [driven.pids()[lane] for lane in ("rollout-0", "reward-0")]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     driven.command("c2", "resume")
@@ -171,7 +167,7 @@ def test_a_lending_run_that_loses_lanes_has_bitwise_the_results_of_an_uninterrup
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
     driven.until(lambda: len(driven.ingest.of_type("lanes")) == 3)
-    os.kill(driven.pid("trainer-0"), signal.SIGKILL)
+    os.kill(driven.pids()["trainer-0"], signal.SIGKILL)
     assert driven.finish() == 0
 
     assert driven.states()[-1] == "completed"
