@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tests.engine.driving import bootstrap_answer, grants, start_driver
-from tests.engine.emulated.run_case import LANE_CPUS
+from tests.engine.driving import grants
+from tests.engine.emulated.run_case import start_emulated
 from tests.engine.telemetry.ingest_server import Ingest
 from worker.contracts.replanning import ReplanBasis
 from worker.contracts.run_spec import RunSpec
@@ -64,15 +64,12 @@ def history(training_factor: float) -> dict[tuple[str, CostKind], MeasuredCost]:
 
 
 def run_until_settled(ray_address: str, ingest: Ingest, folder: Path) -> RunSpec:
-    """Run until six batches were trained by a new plan, then stop; returns the spec that the run began with."""
+    """Run until `NUM_SETTLED` batches were trained by a new plan, then stop; returns the spec that the run began with."""
     wanted, believed = asked(num_batches=200), history(BELIEVED_FACTOR)
     spec = resolve(wanted, history=[believed])
-    file = folder / "emulation.json"
-    file.write_text(Emulation(costs=dump_costs(emulated_costs(spec)), relative_spread=0.05).model_dump_json())
-    lanes = tuple(grant.model_copy(update={"num_cpus": LANE_CPUS}) for grant in grants(spec))
+    emulation = Emulation(costs=dump_costs(emulated_costs(spec)), relative_spread=0.05)
     basis = ReplanBasis(asked=wanted, history=(dump_costs(believed),))
-    answer = bootstrap_answer(spec, "none", folder / "checkpoints", lanes=lanes, replan=basis)
-    driven = start_driver(ingest, answer, ray_address, ("worker.engine.emulated", str(file)))
+    driven = start_emulated(spec, emulation, ray_address, ingest, folder, replan=basis)
     try:
         driven.until(lambda: bool(ingest.of_type("plan")))
         driven.until(lambda: max(driven.reported_batches()) >= ingest.of_type("plan")[-1]["batch"] + NUM_SETTLED)

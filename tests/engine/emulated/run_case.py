@@ -1,18 +1,30 @@
-"""Runs one case on a real Ray cluster, with emulated lanes."""
+"""Drivers with emulated lanes on a real Ray cluster, and the run of one case."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.engine.driving import RUN_SECONDS, bootstrap_answer, grants, start_driver
+from tests.engine.driving import RUN_SECONDS, Driven, bootstrap_answer, grants, start_driver
 from tests.engine.emulated.cases import Case
 from tests.engine.prediction import RunMeasurements
 from tests.engine.telemetry.ingest_server import Ingest
+from worker.contracts.run_spec import RunSpec
 from worker.engine.emulated.timing import Emulation
 from worker.scheduling.core.costs import dump_costs
 
 LANE_CPUS = 0.01
 """CPUs that Ray reserves for a lane. A lane only waits, and Ray must place dozens of them on a small machine."""
+
+
+def start_emulated(
+    spec: RunSpec, emulation: Emulation, ray_address: str, ingest: Ingest, folder: Path, **changes: Any
+) -> Driven:
+    """Start a driver with emulated lanes. `changes` replace fields of its bootstrap answer."""
+    file = folder / "emulation.json"
+    file.write_text(emulation.model_dump_json())
+    lanes = tuple(grant.model_copy(update={"num_cpus": LANE_CPUS}) for grant in grants(spec))
+    answer = bootstrap_answer(spec, "none", folder / "checkpoints", lanes=lanes, **changes)
+    return start_driver(ingest, answer, ray_address, ("worker.engine.emulated", str(file)))
 
 
 def emulate(
@@ -29,11 +41,7 @@ def emulate(
     """
     spec = case.spec.model_copy(update={"batch": case.spec.batch.model_copy(update=dict(batch))})
     emulation = Emulation.model_validate({"costs": dump_costs(case.costs), **settings})
-    file = folder / "emulation.json"
-    file.write_text(emulation.model_dump_json())
-    lanes = tuple(grant.model_copy(update={"num_cpus": LANE_CPUS}) for grant in grants(spec))
-    answer = bootstrap_answer(spec, "none", folder / "checkpoints", lanes=lanes)
-    driven = start_driver(ingest, answer, ray_address, ("worker.engine.emulated", str(file)))
+    driven = start_emulated(spec, emulation, ray_address, ingest, folder)
     try:
         output, _ = driven.process.communicate(timeout=RUN_SECONDS)
     finally:

@@ -8,11 +8,9 @@ from random import Random
 
 import pytest
 
-from tests.engine.driving import Driven, bootstrap_answer, start_driver
-from tests.engine.driving import grants as granted_lanes
 from tests.engine.emulated.cases import Case
-from tests.engine.emulated.run_case import LANE_CPUS
-from tests.engine.ray.resizing import granted, outcome, reports, resize
+from tests.engine.emulated.run_case import LANE_CPUS, start_emulated
+from tests.engine.ray.resizing import granted, outcome, reports, resize, roles
 from tests.engine.telemetry.ingest_server import Ingest
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole, Placement
@@ -26,22 +24,17 @@ NUM_RESIZES = 8
 MAX_LANES = 9
 
 
-def random_resize(random: Random, roles: dict[str, LaneRole], number: int) -> Resize | None:
+def random_resize(random: Random, present: dict[str, LaneRole], number: int) -> Resize | None:
     """A resize of up to three lanes, `None` where the run could not be so."""
-    named = random.sample(sorted(roles), random.randint(0, 2))
+    named = random.sample(sorted(present), random.randint(0, 2))
     release = [lane for lane in named if random.random() < 0.5]
     change = [{"lane": lane, "role": random.choice(list(LaneRole))} for lane in named if lane not in release]
     add = []
-    if len(roles) < MAX_LANES and random.random() < 0.7:
+    if len(present) < MAX_LANES and random.random() < 0.7:
         role = random.choice(list(LaneRole))
         add = [LaneGrant.model_validate(granted(f"{role}-{100 + number}", role) | {"num_cpus": LANE_CPUS})]
     asked = Resize.model_validate({"add": add, "release": release, "change": change})
-    return None if any(resize_problems(asked, roles, Placement.DISAGGREGATED)) else asked
-
-
-def present_roles(driven: Driven) -> dict[str, LaneRole]:
-    lanes = driven.ingest.of_type("lanes")[-1]["lanes"]
-    return {info["lane"]: LaneRole(info["role"]) for info in lanes}
+    return None if any(resize_problems(asked, present, Placement.DISAGGREGATED)) else asked
 
 
 @pytest.mark.slow
@@ -53,14 +46,11 @@ def test_a_run_goes_on_whatever_lanes_come_go_and_change(
     case, random = Case(8, mode, is_mixed=False, num_batches=100_000), Random(seed)
     costs = {lane_kind: cost.scaled(0.2) for lane_kind, cost in case.costs.items()}
     costs |= {(GANG, kind): Cost(0.2) for kind in (CostKind.CHECKPOINT, CostKind.START, CostKind.RESTORE)}
-    file = tmp_path / "emulation.json"
-    file.write_text(Emulation(costs=dump_costs(costs), relative_spread=0.5, seed=seed).model_dump_json())
-    lanes = tuple(grant.model_copy(update={"num_cpus": LANE_CPUS}) for grant in granted_lanes(case.spec))
-    answer = bootstrap_answer(case.spec, "none", tmp_path / "checkpoints", lanes=lanes)
-    driven = start_driver(ingest, answer, ray_address, ("worker.engine.emulated", str(file)))
+    emulation = Emulation(costs=dump_costs(costs), relative_spread=0.5, seed=seed)
+    driven = start_emulated(case.spec, emulation, ray_address, ingest, tmp_path)
     try:
         driven.until_batch(1)
-        expected = present_roles(driven)
+        expected = roles(driven)
         for number in range(NUM_RESIZES):
             asked = None
             while asked is None:
@@ -69,7 +59,7 @@ def test_a_run_goes_on_whatever_lanes_come_go_and_change(
             identity = f"r{number}"
             driven.command(identity, "resize", resize=asked.model_dump(mode="json"))
             assert outcome(driven, identity)["state"] == "done", reports(driven, identity)
-            assert present_roles(driven) == expected
+            assert roles(driven) == expected
             driven.until_another_batch()
         resize(driven, "last", release=[lane for lane, role in expected.items() if role is LaneRole.TRAINER])
         assert outcome(driven, "last")["reason"].startswith("the run must keep at least 1 trainer lane")

@@ -36,6 +36,6 @@ def steps(report: dict[str, Any]) -> dict[str, str]:
     return {progress["lane"]: progress["step"] for progress in report["lanes"]}
 
 
-def roles(driven: Driven) -> dict[str, str]:
+def roles(driven: Driven) -> dict[str, LaneRole]:
     """The lanes that the run reported last, with their roles."""
-    return {info["lane"]: info["role"] for info in driven.ingest.of_type("lanes")[-1]["lanes"]}
+    return {info["lane"]: LaneRole(info["role"]) for info in driven.ingest.of_type("lanes")[-1]["lanes"]}
