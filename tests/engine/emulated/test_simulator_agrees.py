@@ -1,7 +1,8 @@
 """The simulator against real actors, messages and publishes: the same scheduler must give the same batch times.
 
-A prediction starts from the costs that the run itself measured, messages included. Other load on the machine may slow
-down one run unevenly, so the best of a few runs counts: a wrong simulator is wrong in all of them.
+Seconds are compared, since they are what the simulator predicts: emulated lanes only wait, and a prediction starts from
+the costs that the run itself measured, messages included. Other load on the machine may slow down one run unevenly, so
+the best of a few runs counts: a wrong simulator is wrong in all of them.
 """
 
 from pathlib import Path
