@@ -64,7 +64,7 @@ def history(training_factor: float) -> dict[tuple[str, CostKind], MeasuredCost]:
 
 
 def run_until_settled(ray_address: str, ingest: Ingest, folder: Path) -> RunSpec:
-    """Run until `NUM_SETTLED` batches were trained by a new plan, then stop; returns the spec that the run began with."""
+    """Run until a new plan has trained `NUM_SETTLED` batches, then stop; returns the spec that the run began with."""
     wanted, believed = asked(num_batches=200), history(BELIEVED_FACTOR)
     spec = resolve(wanted, history=[believed])
     emulation = Emulation(costs=dump_costs(emulated_costs(spec)), relative_spread=0.05)
