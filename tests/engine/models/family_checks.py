@@ -27,6 +27,7 @@ PROMPT = "a red square"
 NUM_SAMPLES = 2
 SIZE = {"height": 32, "width": 48}
 """Not square, because a square would hide swapped rows and columns."""
+CLIP = {"num_frames": 9}
 LORA = LoraSpec(rank=4, alpha=16.0)
 
 IN_ONE_PASS = {ModelFamily.SD3, ModelFamily.Z_IMAGE}
@@ -131,3 +132,20 @@ def run_one_batch(spec: RunSpec, path: str) -> tuple[UpdateStats, PullReceipt, L
     sampler = Sampler.load(spec, path)
     published = trainer.version(1)
     return stats, sampler.pull(published), published
+
+
+def assert_equal_draws(model: ModelAdapter, pipeline: Any, sampling: SamplingSpec) -> None:
+    """The adapter draws the pipeline's pictures or clips, bit for bit."""
+    # Frozen as the adapter's: torch orders products by a weight that requires gradients differently, which rounds
+    # differently.
+    pipeline.vae.requires_grad_(False)
+    ours = draw_with_adapter(model, sampling)
+    theirs = draw_with_pipeline(pipeline, model, sampling, noise_for(model, sampling))
+    assert torch.equal(ours.latents, theirs.latents)
+    if sampling.num_frames == 1:
+        assert ours.pictures.shape == (2, 32, 48, 3)
+        theirs.pictures.shape = (2, 32, 48, 3)
+    else:
+        assert ours.pictures.shape == (2, 9, 32, 48, 3)
+    assert np.array_equal(ours.pictures, theirs.pictures)
+    assert ours.pictures.std() > 1

@@ -12,9 +12,11 @@ from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler, UniPCM
 
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import (
+    CLIP,
     LORA,
     PROMPT,
     SIZE,
+    assert_equal_draws,
     draw_with_adapter,
     draw_with_pipeline,
     load_family,
@@ -27,10 +29,9 @@ from tests.engine.models.family_checks import (
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.prompts import Prompt
-from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
+from worker.contracts.sections import BaseModelSpec, LoraSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
-from worker.engine.models.experts import Expert, Experts, by_expert
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.pipeline_loading import Part
 from worker.engine.models.registry import encode_prompts
@@ -44,12 +45,9 @@ from worker.engine.types import GenerationRequest
 from worker.fixtures.tiny_models.clip_pipelines import build_wan22_ti2v
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
-CLIP = {"num_frames": 9}
 EXACT = {"rtol": 0.0, "atol": 0.0}
 WITH_UNIPC = (ModelFamily.WAN, ModelFamily.WAN22)
 TI2V = "wan22 ti2v"
-
-
 KINDS = (*(family for family, traits in FAMILY_TRAITS.items() if traits.makes_clips), TI2V)
 
 
@@ -84,22 +82,6 @@ def with_euler(
     return load_family(family, path), pipeline
 
 
-def assert_equal_draws(model: ModelAdapter, pipeline: Any, sampling: SamplingSpec) -> None:
-    # Frozen as the adapter's: torch orders products by a weight that requires gradients differently, which rounds
-    # differently.
-    pipeline.vae.requires_grad_(False)
-    ours = draw_with_adapter(model, sampling)
-    theirs = draw_with_pipeline(pipeline, model, sampling, noise_for(model, sampling))
-    assert torch.equal(ours.latents, theirs.latents)
-    if sampling.num_frames == 1:
-        assert ours.pictures.shape == (2, 32, 48, 3)
-        theirs.pictures.shape = (2, 32, 48, 3)
-    else:
-        assert ours.pictures.shape == (2, 9, 32, 48, 3)
-    assert np.array_equal(ours.pictures, theirs.pictures)
-    assert ours.pictures.std() > 1
-
-
 def test_sampling_equals_the_pipeline(with_euler: tuple[ModelAdapter, Any]) -> None:
     model, pipeline = with_euler
     assert_equal_draws(model, pipeline, sampling_of(model.family, **CLIP))
@@ -113,41 +95,6 @@ def test_guided_sampling_equals_the_pipeline(with_euler: tuple[ModelAdapter, Any
     assert_equal_draws(model, pipeline, guided)
     unguided = draw_with_adapter(model, sampling_of(model.family, **CLIP))
     assert not torch.allclose(draw_with_adapter(model, guided).latents, unguided.latents, atol=1e-2)
-
-
-def test_each_expert_is_guided_as_the_pipeline_guides_it(
-    checkpoint_of: CheckpointOf, tmp_path: Path, process_group: None
-) -> None:
-    pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(ModelFamily.WAN22))
-    pipeline.scheduler = FlowMatchEulerDiscreteScheduler(shift=3.0)
-    pipeline.save_pretrained(tmp_path)
-    model = load_family(ModelFamily.WAN22, str(tmp_path))
-    guided = {"guidance_scale": 4.0, "negative_prompt": "a blue circle"}
-    sampling = sampling_of(ModelFamily.WAN22, **CLIP, **guided, guidance_scale_2=2.5)
-    assert_equal_draws(model, pipeline, sampling)
-    alike = draw_with_adapter(model, sampling_of(ModelFamily.WAN22, **CLIP, **guided)).latents
-    assert not torch.allclose(draw_with_adapter(model, sampling).latents, alike, atol=1e-2)
-    # Rows of both experts in one replayed micro-batch, each with its own scale.
-    spec = run_spec_of(ModelFamily.WAN22, sampling={**CLIP, "guidance_scale": 4.0, "guidance_scale_2": 2.5})
-    stats, *_ = run_one_batch(spec, str(tmp_path))
-    assert stats.maxima["replay_ratio_deviation"] < 1e-5
-
-
-def test_a_scale_for_an_expert_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    build_wan22_ti2v().save_pretrained(tmp_path)
-    model = load_family(ModelFamily.WAN22, str(tmp_path))
-    with pytest.raises(ModelLoadError, match=r"guidance_scale_2` must be empty for this model, got 2.5: it has one"):
-        model.conditioning(
-            Prompt(text=PROMPT), sampling_of(ModelFamily.WAN22, guidance_scale=4.0, guidance_scale_2=2.5)
-        )
-
-
-def test_two_experts_without_a_boundary_are_refused(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
-    pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(ModelFamily.WAN22))
-    pipeline.register_to_config(boundary_ratio=None)
-    pipeline.save_pretrained(tmp_path)
-    with pytest.raises(ModelLoadError, match=r"`boundary_ratio` in the model_index.json .* got none"):
-        load_family(ModelFamily.WAN22, str(tmp_path))
 
 
 @pytest.mark.parametrize("num_denoising_steps", [26, 47, 49])
@@ -222,11 +169,6 @@ def test_a_length_that_cannot_be_made_is_refused_with_the_nearest(
         model.latent_shape(32, 32, num_frames)
 
 
-def test_a_checkpoint_with_two_experts_is_no_wan_2_1(checkpoint_of: CheckpointOf) -> None:
-    with pytest.raises(ModelLoadError, match="must be wan22 for a checkpoint with two transformers, got wan"):
-        load_family(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN22))
-
-
 @pytest.mark.parametrize(
     ("checkpoint", "guidance"),
     [(kind, {}) for kind in KINDS]
@@ -255,32 +197,6 @@ def test_a_run_may_start_from_an_exported_lora(with_euler: tuple[ModelAdapter, A
     stored = read_lora(str(tmp_path), LORA)
     assert set(stored.tensors) == set(own)
     assert all(torch.equal(stored.tensors[name], own[name]) for name in own)
-
-
-def test_both_experts_have_adapters_of_their_own_and_both_draw(checkpoint_of: CheckpointOf) -> None:
-    model = with_random_lora(load_family(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
-    assert isinstance(model.transformer, Experts)
-    own = lora_parameters(model.transformer)
-    assert {name.partition(".")[0] for name in own} == {"transformer", "transformer_2"}
-    sampling = sampling_of(ModelFamily.WAN22, **CLIP)
-    with_both = draw_with_adapter(model, sampling).latents
-    for expert in ("transformer", "transformer_2"):
-        changed = with_random_lora(load_family(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
-        with torch.no_grad():
-            for name, parameter in lora_parameters(changed.transformer).items():
-                parameter.mul_(0.0 if name.startswith(f"{expert}.") else 1.0)
-        assert not torch.allclose(draw_with_adapter(changed, sampling).latents, with_both, atol=1e-3), expert
-
-
-def test_rows_on_both_sides_of_the_boundary_are_predicted_as_if_alone(checkpoint_of: CheckpointOf) -> None:
-    """Replay packs denoising steps of both experts into one micro-batch."""
-    model = with_random_lora(load_family(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
-    sampling = sampling_of(ModelFamily.WAN22, **CLIP, guidance_scale=2.0, batched_cfg=True)
-    latents, sigmas = torch.randn(4, *model.latent_shape(32, 48, 9)), torch.tensor([0.5, 0.95, 0.3, 0.99])
-    conditioning = model.conditioning(Prompt(text=PROMPT), sampling)
-    together = model.predict_velocity(latents, sigmas, conditioning)
-    alone = [model.predict_velocity(latents[i : i + 1], sigmas[i : i + 1], conditioning) for i in range(4)]
-    torch.testing.assert_close(together, torch.cat(alone), rtol=1e-4, atol=1e-5)
 
 
 def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
@@ -341,24 +257,6 @@ def test_the_traits_in_the_contracts_are_the_checkpoints_own(model: ModelAdapter
     traits = FAMILY_TRAITS[model.family]
     assert model.guidance is traits.guidance
     assert model._pipeline.vae_scale_factor_temporal == traits.frames_per_latent
-
-
-@pytest.mark.parametrize("is_high_noise", [True, False])
-def test_in_lockstep_both_experts_run_in_one_order_and_the_one_without_rows_changes_nothing(
-    is_high_noise: bool,
-) -> None:
-    ran: list[str] = []
-
-    def expert(name: str, value: float) -> Expert:
-        def predict(rows: torch.Tensor) -> torch.Tensor:
-            ran.append(name)
-            return torch.full((len(rows), 2), value)
-
-        return predict
-
-    velocity = by_expert(torch.tensor([is_high_noise] * 3), expert("high", 1.0), expert("low", 2.0), always_both=True)
-    assert ran == ["high", "low"]
-    assert torch.equal(velocity, torch.full((3, 2), 1.0 if is_high_noise else 2.0))
 
 
 @pytest.mark.slow
