@@ -97,6 +97,7 @@ def test_flow_grpos_ratio_to_the_proximal_policy_is_clipped_and_weighted() -> No
     weights = np.minimum(np.exp(given_policies.log_ratio(given_policies.proximal, given_policies.old)), CAP)
     algorithm = flow_grpo(bound=clip)
     terms = algorithm.terms(given_policies.stale(algorithm))
+    assert terms.clipped is not None and terms.ratio is not None
     expected = weights * pessimistic(given_policies.advantages, ratio, clip)
     np.testing.assert_allclose(terms.loss.detach(), expected, rtol=1e-9)
     assert terms.clipped.tolist() == (np.abs(ratio - 1) > clip).tolist()
@@ -113,6 +114,7 @@ def test_guards_ratio_is_the_shift_from_the_proximal_mean_along_the_noise() -> N
     weights = np.minimum(np.exp(shift), CAP)
     algorithm = grpo_guard(bound=clip)
     terms = algorithm.terms(given_policies.stale(algorithm))
+    assert terms.clipped is not None
     expected = weights * pessimistic(given_policies.advantages, ratio, clip) / STEP_SIZES
     np.testing.assert_allclose(terms.loss.detach(), expected, rtol=1e-9)
     assert terms.clipped.tolist() == (np.abs(ratio - 1) > clip).tolist()
@@ -128,12 +130,13 @@ def test_dppo_masks_by_the_divergence_from_the_proximal_policy() -> None:
     masked = (given_policies.advantages * (ratio - 1) > 0) & (divergences >= bound)
     algorithm = flow_dppo(bound=bound)
     terms = algorithm.terms(given_policies.stale(algorithm))
+    assert terms.clipped is not None
     expected = np.where(masked, 0, -given_policies.advantages * weights * ratio)
     np.testing.assert_allclose(terms.loss.detach(), expected, rtol=1e-9)
     assert terms.clipped.tolist() == masked.tolist()
     assert 0 < masked.sum() < NUM
     around_behaviour = algorithm.terms(given_policies.pairs(given_policies.new)).clipped
-    assert around_behaviour.tolist() != masked.tolist()
+    assert around_behaviour is not None and around_behaviour.tolist() != masked.tolist()
 
 
 @EACH
