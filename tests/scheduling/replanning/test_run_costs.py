@@ -95,17 +95,21 @@ def test_ranks_in_step_are_scaled_by_the_seconds_of_the_gang() -> None:
     assert {each.accumulate.per_unit for each in known.pool.lanes} == {6.0}
 
 
-@given(st.lists(st.floats(0.2, 5.0), min_size=6, max_size=6), st.randoms())
-def test_costs_do_not_depend_on_the_order_of_lanes(factors: list[float], random: object) -> None:
-    order = list(range(6))
-    random.shuffle(order)  # type: ignore[attr-defined]
-    table = {(f"l{index}", CostKind.GENERATE): measured(10.0 * factor) for index, factor in enumerate(factors)}
+@given(
+    st.lists(st.floats(0.2, 5.0), min_size=6, max_size=6), st.sampled_from([0.0, math.inf]), st.permutations(range(6))
+)
+def test_costs_do_not_depend_on_the_order_of_lanes(factors: list[float], error: float, order: list[int]) -> None:
+    table = {
+        (f"l{index}", CostKind.GENERATE): measured(10.0 * factor, error=error) for index, factor in enumerate(factors)
+    }
     known = run_costs(prior(), table, lanes(0), kinds=KINDS)
     shuffled = {
         (f"l{place}", CostKind.GENERATE): table[f"l{index}", CostKind.GENERATE] for place, index in enumerate(order)
     }
     other = run_costs(prior(), shuffled, lanes(order.index(0)), kinds=KINDS)
+    assert other.errors[CostKind.GENERATE] == pytest.approx(known.errors[CostKind.GENERATE])
     for place, index in enumerate(order):
+        assert other.speeds[place] == pytest.approx(known.speeds[index])
         assert other.pool.lanes[place].generate.per_unit == pytest.approx(known.pool.lanes[index].generate.per_unit)
 
 

@@ -147,7 +147,8 @@ def mean_error(ratios: Iterable[Ratio]) -> float:
         return precision**-0.5
     if len(found) < 2:
         return math.inf
-    return statistics.stdev(ratio.value for ratio in found) / math.sqrt(len(found)) / found[0].value
+    values = [ratio.value for ratio in found]
+    return statistics.stdev(values) / math.sqrt(len(values)) / statistics.mean(values)
 
 
 _SMALLEST_ERROR = 1e-4
