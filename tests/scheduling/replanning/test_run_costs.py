@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.scheduling.planning.synthetic_pools import ALIKE, lane, pool
 from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost
-from worker.scheduling.planning.cost_estimates import PoolCosts
+from worker.scheduling.planning.cost_estimates import PoolCosts, lane_name
 from worker.scheduling.replanning.run_costs import RunLanes, run_costs
 
 KINDS = ("h100",) * 6
@@ -87,6 +87,16 @@ def test_seconds_of_the_gang_are_those_measured_and_keep_the_part_that_ranks_sha
     )
     assert known.pool.lanes[0].commit_by(2) == pytest.approx(3.0)
     assert known.pool.lanes[0].commit_by(4) == pytest.approx(2.0)
+
+
+def test_switches_take_what_was_measured_where_ranks_share_a_part_of_them() -> None:
+    """Expected with two ranks: 1 + 8 / 2 = 5 s to lend, 2 + 8 / 2 = 6 s to reclaim."""
+    moving = replace(lane(10.0, 3.0), lend=1.0, reclaim=2.0, shared_switch=8.0)
+    costs = PoolCosts(lanes=(moving,) * 4, score=Cost(0.0, 0.01), num_reward=1)
+    table = {("l0", CostKind.LEND): measured(10.0, units=1), ("l0", CostKind.RECLAIM): measured(12.0, units=1)}
+    known = run_costs(costs, table, lanes(0, 1, number=4), kinds="abcd").pool.cost_table((0, 1))
+    assert known[lane_name(0), CostKind.LEND].seconds() == pytest.approx(10.0)
+    assert known[lane_name(1), CostKind.RECLAIM].seconds() == pytest.approx(12.0)
 
 
 def test_ranks_in_step_are_scaled_by_the_seconds_of_the_gang() -> None:

@@ -13,9 +13,10 @@ measurement they are the prior.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost, MeasuredCostTable
-from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name
+from worker.scheduling.planning.cost_estimates import SHARED_FIELD, LaneCosts, PoolCosts, lane_name
 from worker.scheduling.replanning.lane_ratios import (
     Ratio,
     by_cluster,
@@ -28,7 +29,7 @@ from worker.scheduling.replanning.lane_ratios import (
 
 _LANE_KINDS = (CostKind.GENERATE, CostKind.ACCUMULATE)
 """The kinds of work that a plan divides among lanes."""
-_SWITCHES = (CostKind.PULL, CostKind.LEND, CostKind.RECLAIM)
+_OF_LANES = (CostKind.PULL, CostKind.LEND, CostKind.RECLAIM)
 """Kinds whose seconds are also a field of `LaneCosts`, measured lane by lane."""
 _OF_GANG = (CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH)
 """Kinds whose seconds are also a field of `LaneCosts`, measured for all ranks together."""
@@ -133,17 +134,33 @@ def _with_seconds(
     """The lanes with the measured seconds of work that has no units: in proportion to the prior, or as measured where
     that expected none."""
     table = prior.cost_table(lanes.trainers)
-    changed = list(pool)
-    for kind in (*_SWITCHES, *_OF_GANG):
-        names = lanes.names if kind in _SWITCHES else (GANG,)
+    ratios, as_measured = dict[CostKind, float](), dict[str, Any]()
+    for kind in (*_OF_LANES, *_OF_GANG):
+        names = lanes.names if kind in _OF_LANES else (GANG,)
         known = [found.cost.seconds() for name in names if (found := measured.get((name, kind))) is not None]
         if not known:
             continue
         seconds = sum(known) / len(known)
-        planned = [lane for lane, name in enumerate(lanes.names) if (name, kind) in measured]
-        expected = _expected_seconds(prior, table, kind, planned)
-        changed = [_scaled(lane, kind, seconds / expected if expected > 0 else None, seconds) for lane in changed]
-    return changed
+        done_by = [lane for lane, name in enumerate(lanes.names) if (name, kind) in measured]
+        expected = _expected_seconds(prior, table, kind, done_by)
+        if expected > 0:
+            ratios[kind] = seconds / expected
+        else:
+            as_measured[kind.value] = seconds
+    factors = {kind.value: ratio for kind, ratio in ratios.items()} | _shared_factors(ratios)
+    return [
+        replace(lane, **as_measured, **{name: getattr(lane, name) * factor for name, factor in factors.items()})
+        for lane in pool
+    ]
+
+
+def _shared_factors(ratios: Mapping[CostKind, float]) -> dict[str, float]:
+    """By field with what ranks share: the mean ratio of the kinds of work that it is a part of."""
+    found: dict[str, list[float]] = {}
+    for kind, name in SHARED_FIELD.items():
+        if kind in ratios:
+            found.setdefault(name, []).append(ratios[kind])
+    return {name: sum(each) / len(each) for name, each in found.items()}
 
 
 def _expected_seconds(
@@ -156,19 +173,3 @@ def _expected_seconds(
         table.get((lane_name(lane), kind), Cost(getattr(prior.lanes[lane], kind.value))).seconds() for lane in lanes
     ]
     return sum(each) / len(each) if each else 0.0
-
-
-_SHARED_FIELDS: Mapping[CostKind, str] = {
-    CostKind.COMMIT: "shared_commit",
-    CostKind.SNAPSHOT: "shared_snapshot",
-    CostKind.PUBLISH: "shared_publish",
-}
-
-
-def _scaled(lane: LaneCosts, kind: CostKind, ratio: float | None, seconds: float) -> LaneCosts:
-    """The lane with its seconds of this kind times `ratio`, or with `seconds` where there is none."""
-    shared = _SHARED_FIELDS.get(kind)
-    if ratio is None:
-        return replace(lane, **{kind.value: seconds})  # type: ignore[arg-type]
-    changes = {name: getattr(lane, name) * ratio for name in (kind.value, *([shared] if shared else []))}
-    return replace(lane, **changes)
