@@ -1,6 +1,6 @@
 """Decisions on how a run goes on: worth their cost, within memory, steady under noise, the same for the same input."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from random import Random
 
@@ -188,10 +188,9 @@ def _role(index: int, candidate: Candidate) -> LaneRole:
 
 
 def _resize(present: Candidate, decision: Decision) -> Resize:
-    number = range(6)
     change = [
         RoleChange(lane=f"l{index}", role=_role(index, decision.candidate))
-        for index in number
+        for index in range(6)
         if index not in decision.release and _role(index, decision.candidate) is not _role(index, present)
     ]
     return Resize(release=tuple(f"l{index}" for index in decision.release), change=tuple(change))
@@ -211,6 +210,6 @@ def test_the_nearest_trainers_have_the_kinds_chosen_and_keep_who_trains(
         assert kept <= before or before <= kept
 
 
-def _counts(kind_of: list[int], lanes: object) -> Mapping[int, int]:
-    found = [kind_of[lane] for lane in lanes]  # type: ignore[attr-defined]
+def _counts(kind_of: list[int], lanes: Iterable[int]) -> Mapping[int, int]:
+    found = [kind_of[lane] for lane in lanes]
     return {kind: found.count(kind) for kind in set(found)}
