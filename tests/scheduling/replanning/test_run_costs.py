@@ -105,6 +105,14 @@ def test_ranks_in_step_are_scaled_by_the_seconds_of_the_gang() -> None:
     assert {each.accumulate.per_unit for each in known.pool.lanes} == {6.0}
 
 
+def test_costs_of_ranks_in_step_are_as_sure_as_what_was_measured_of_the_gang() -> None:
+    in_step = replace(prior(), equal_counts=True)
+    table = {(f"l{index}", CostKind.GENERATE): measured(10.0) for index in range(2, 6)}
+    assert math.isinf(run_costs(in_step, table, lanes(0, 1), kinds=KINDS).relative_error)
+    table[GANG, CostKind.ACCUMULATE] = measured(6.0, error=0.1)
+    assert run_costs(in_step, table, lanes(0, 1), kinds=KINDS).relative_error == pytest.approx(0.05, rel=1e-3)
+
+
 @given(
     st.lists(st.floats(0.2, 5.0), min_size=6, max_size=6), st.sampled_from([0.0, math.inf]), st.permutations(range(6))
 )

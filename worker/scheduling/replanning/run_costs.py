@@ -56,7 +56,7 @@ class RunCosts:
     """[lane]: its seconds ÷ those of the typical lane of its kind; 1 for a lane alike."""
     errors: Mapping[CostKind, float]
     """By kind of work: the relative standard error of its ratio of measured to expected seconds, over all lanes that
-    did it; infinite where no lane did."""
+    did it, or of the gang in step; infinite where none did."""
 
     @property
     def relative_error(self) -> float:
@@ -77,9 +77,13 @@ def run_costs(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *,
     ratios = {kind: _ratios(prior, measured, lanes, kind) for kind in kinds_of_work}
     factors = completed({kind: by_cluster(found, groups) for kind, found in ratios.items()}, groups)
     speeds = speeds_of_all([speeds_in_groups(found, groups) for found in factors.values()])
+    errors = {kind: mean_error(found.values()) for kind, found in ratios.items()}
     if prior.equal_counts:
         # Ranks in step are slowed by each other, so only the gang's seconds are known.
-        factors[CostKind.ACCUMULATE] = [_gang_ratio(prior, measured, lanes)] * len(lanes.names)
+        known = measured.get((GANG, CostKind.ACCUMULATE))
+        expected = prior.cost_table(lanes.trainers)[GANG, CostKind.ACCUMULATE]
+        factors[CostKind.ACCUMULATE] = [_mean_ratio([(known, expected)])] * len(lanes.names)
+        errors[CostKind.ACCUMULATE] = math.inf if known is None else known.relative_error
     pool = [
         replace(
             lane,
@@ -92,7 +96,7 @@ def run_costs(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *,
     return RunCosts(
         pool=replace(prior, lanes=tuple(_with_seconds(pool, prior, measured, lanes)), score=prior.score.scaled(score)),
         speeds=tuple(speeds),
-        errors={kind: mean_error(found.values()) for kind, found in ratios.items()},
+        errors=errors,
     )
 
 
@@ -114,12 +118,6 @@ def _ratios(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, kind
         if known is not None and value is not None:
             found[index] = Ratio(value, known.relative_error)
     return found
-
-
-def _gang_ratio(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes) -> float:
-    """Measured ÷ prior seconds of a gang that accumulates in step."""
-    expected = prior.cost_table(lanes.trainers)[GANG, CostKind.ACCUMULATE]
-    return _mean_ratio([(measured.get((GANG, CostKind.ACCUMULATE)), expected)])
 
 
 def _mean_ratio(entries: Iterable[tuple[MeasuredCost | None, Cost]]) -> float:
