@@ -193,28 +193,27 @@ class ReplannedRun:
 
     def _carry_out(self, decision: Decision, at: float) -> None:
         self._pending = None
-        batch, before = len(self.result.published), self._present
+        batch, before, after = len(self.result.published), self._present, decision.candidate
         self.result.decisions.append((batch, decision))
-        after = decision.candidate
         only_switches = not decision.moves_trainers and after.fragment_size == before.fragment_size
         self._cadence.changed(batch, decision.batch_seconds, only_switches=only_switches)
         self._scheduler.revise(after.pipeline, after.fragment_size, lending_policy(after.pipeline))
-        trainers = self._global([lane for lane in decision.candidate.trainers if lane not in decision.release])
+        trainers = self._global([lane for lane in after.trainers if lane not in decision.release])
+        released = self._global(decision.release)
         if decision.moves_trainers:
-            self._can_lend = decision.candidate.pipeline.trainers_generate
+            self._can_lend = after.pipeline.trainers_generate
             self.result.moving.append((at, at))
             change = GangChange(
                 trainers=tuple(map(lane_name, trainers)),
-                released=tuple(map(lane_name, self._global(decision.release))),
+                released=tuple(map(lane_name, released)),
                 save_seconds=self._case.save_seconds,
                 start_seconds=self._case.start_seconds,
                 restore_seconds=self._case.save_seconds,
             )
             self._simulator.change_gang(change, at)
-        released = self._global(decision.release)
         for lane in set(released) - set(self._global(before.trainers)):
             self._simulator.release(lane_name(lane), at)
-        self._present = decision.candidate
+        self._present = after
         self._keep([lane for lane in self._lanes if lane not in released])
         self._costs.update(self._true.cost_table(trainers))
         # The batch after the one that was just trained is the first of the new plan.

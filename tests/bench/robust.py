@@ -36,7 +36,7 @@ NUM_BATCHES_COUNTED = 10
 NUM_LONG_RUN = 24
 """Batches whose mean stands for the long run: at staleness 1 short and long batches may alternate."""
 NUM_LONG_RUN_OF_MANY = 6
-"""The same in pools of more than `MANY_LANES`."""
+"""The same in pools of `MANY_LANES` or more."""
 BATCHES_OF_A_RUN = 50
 """Batches over which the seconds of moves are spread."""
 

@@ -125,7 +125,7 @@ class Profile:
         observe: Callable[[Event, float], None] = lambda event, at: None,
     ) -> float:
         """The simulated seconds of the run."""
-        return Simulator(scheduler, self.lanes, self.costs, lambda _: None, vary=vary, observe=observe).run()
+        return Simulator(scheduler, self.lanes, self.costs, None, vary=vary, observe=observe).run()
 
     def seconds(self, tag: TrainerAssist) -> float:
         """The simulated seconds of a run with exact costs."""

@@ -65,7 +65,7 @@ def simulated(spec: RunSpec, costs: CostTable) -> RunMeasurements:
             published_at.append(at)
 
     lanes = [SimulatedLane(lane=grant.lane, role=grant.role) for grant in grants(spec)]
-    Simulator(scheduler, lanes, costs, lambda span: None, observe=observe).run()
+    Simulator(scheduler, lanes, costs, None, observe=observe).run()
     seconds = {batch: published_at[batch] - published_at[batch - 1] for batch in range(1, len(published_at))}
     return RunMeasurements(seconds, {})
 

@@ -51,7 +51,7 @@ def published_at(
             times[run.first_batch + len(times)] = at
 
     scheduler = run.scheduler(policy=policy, prior=costs)
-    Simulator(scheduler, lanes, costs, lambda _: None, observe=observe).run()
+    Simulator(scheduler, lanes, costs, None, observe=observe).run()
     return times
 
 

@@ -77,7 +77,7 @@ def published_at(algebra: BatchAlgebra, costs: PoolCosts, trainers: range, pipel
         if isinstance(event, Published):
             times.append(at)
 
-    Simulator(scheduler, lanes, costs.cost_table(trainers), lambda span: None, observe=observe).run()
+    Simulator(scheduler, lanes, costs.cost_table(trainers), None, observe=observe).run()
     return times
 
 

@@ -1,6 +1,7 @@
 """When a run asks how to go on."""
 
 import math
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,11 +74,11 @@ def test_a_run_that_stays_as_it_is_compares_with_what_was_predicted_of_that() ->
 
 
 @given(st.integers(10, 400), st.randoms())
-def test_trainers_and_fragments_change_at_most_about_log2_of_the_batches(num_batches: int, random: object) -> None:
+def test_trainers_and_fragments_change_at_most_about_log2_of_the_batches(num_batches: int, random: Random) -> None:
     cadence, num_changes = Cadence(), 0
     for batch in range(1, num_batches + 1):
-        cadence.completed(batch, 100.0 * batch * random.random())  # type: ignore[attr-defined]
-        if cadence.is_due({"a": random.random()}, {}):  # type: ignore[attr-defined]
+        cadence.completed(batch, 100.0 * batch * random.random())
+        if cadence.is_due({"a": random.random()}, {}):
             cadence.asked({}, {})
             cadence.changed(batch, 1e-3, only_switches=False)
             num_changes += 1

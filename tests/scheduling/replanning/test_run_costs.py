@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.scheduling.planning.synthetic_pools import ALIKE, lane, pool
 from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost
-from worker.scheduling.planning.cost_estimates import PoolCosts
+from worker.scheduling.planning.cost_estimates import PoolCosts, lane_name
 from worker.scheduling.replanning.run_costs import RunLanes, run_costs
 
 KINDS = ("h100",) * 6
@@ -89,23 +89,45 @@ def test_seconds_of_the_gang_are_those_measured_and_keep_the_part_that_ranks_sha
     assert known.pool.lanes[0].commit_by(4) == pytest.approx(2.0)
 
 
+def test_switches_take_what_was_measured_where_ranks_share_a_part_of_them() -> None:
+    """Expected with two ranks: 1 + 8 / 2 = 5 s to lend, 2 + 8 / 2 = 6 s to reclaim."""
+    moving = replace(lane(10.0, 3.0), lend=1.0, reclaim=2.0, shared_switch=8.0)
+    costs = PoolCosts(lanes=(moving,) * 4, score=Cost(0.0, 0.01), num_reward=1)
+    table = {("l0", CostKind.LEND): measured(10.0, units=1), ("l0", CostKind.RECLAIM): measured(12.0, units=1)}
+    known = run_costs(costs, table, lanes(0, 1, number=4), kinds="abcd").pool.cost_table((0, 1))
+    assert known[lane_name(0), CostKind.LEND].seconds() == pytest.approx(10.0)
+    assert known[lane_name(1), CostKind.RECLAIM].seconds() == pytest.approx(12.0)
+
+
 def test_ranks_in_step_are_scaled_by_the_seconds_of_the_gang() -> None:
     table = {(GANG, CostKind.ACCUMULATE): measured(6.0)}
     known = run_costs(replace(prior(), equal_counts=True), table, lanes(0, 1), kinds=KINDS)
     assert {each.accumulate.per_unit for each in known.pool.lanes} == {6.0}
 
 
-@given(st.lists(st.floats(0.2, 5.0), min_size=6, max_size=6), st.randoms())
-def test_costs_do_not_depend_on_the_order_of_lanes(factors: list[float], random: object) -> None:
-    order = list(range(6))
-    random.shuffle(order)  # type: ignore[attr-defined]
-    table = {(f"l{index}", CostKind.GENERATE): measured(10.0 * factor) for index, factor in enumerate(factors)}
+def test_costs_of_ranks_in_step_are_as_sure_as_what_was_measured_of_the_gang() -> None:
+    in_step = replace(prior(), equal_counts=True)
+    table = {(f"l{index}", CostKind.GENERATE): measured(10.0) for index in range(2, 6)}
+    assert math.isinf(run_costs(in_step, table, lanes(0, 1), kinds=KINDS).relative_error)
+    table[GANG, CostKind.ACCUMULATE] = measured(6.0, error=0.1)
+    assert run_costs(in_step, table, lanes(0, 1), kinds=KINDS).relative_error == pytest.approx(0.05, rel=1e-3)
+
+
+@given(
+    st.lists(st.floats(0.2, 5.0), min_size=6, max_size=6), st.sampled_from([0.0, math.inf]), st.permutations(range(6))
+)
+def test_costs_do_not_depend_on_the_order_of_lanes(factors: list[float], error: float, order: list[int]) -> None:
+    table = {
+        (f"l{index}", CostKind.GENERATE): measured(10.0 * factor, error=error) for index, factor in enumerate(factors)
+    }
     known = run_costs(prior(), table, lanes(0), kinds=KINDS)
     shuffled = {
         (f"l{place}", CostKind.GENERATE): table[f"l{index}", CostKind.GENERATE] for place, index in enumerate(order)
     }
     other = run_costs(prior(), shuffled, lanes(order.index(0)), kinds=KINDS)
+    assert other.errors[CostKind.GENERATE] == pytest.approx(known.errors[CostKind.GENERATE])
     for place, index in enumerate(order):
+        assert other.speeds[place] == pytest.approx(known.speeds[index])
         assert other.pool.lanes[place].generate.per_unit == pytest.approx(known.pool.lanes[index].generate.per_unit)
 
 

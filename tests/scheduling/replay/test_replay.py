@@ -49,7 +49,7 @@ def simulated(run: Settings, pool: Pool) -> list[Line]:
     """The log of a run in virtual time, with costs by which lending is searched for."""
     lines: list[Line] = []
     scheduler = RecordedScheduler(start_of(run), lines.append)
-    Simulator(scheduler, pool.lanes, pool.costs, lambda span: None, incidents=pool.incidents).run()
+    Simulator(scheduler, pool.lanes, pool.costs, None, incidents=pool.incidents).run()
     return lines
 
 

@@ -82,7 +82,7 @@ def measure(make_run: Callable[..., Run], spec: RunSpec, generate: Cost) -> Run:
         policy_version=0,
     )
     lanes = [SimulatedLane(lane=grant.lane, role=grant.role) for grant in grants(spec)]
-    Simulator(scheduler, lanes, true_costs(spec, generate), lambda span: None).run()
+    Simulator(scheduler, lanes, true_costs(spec, generate), None).run()
     event = CostsEvent(seq=1, at=0.0, batch=MIN_BATCHES, costs=dump_costs(scheduler.state.costs.measured()))
     record_costs(run.pk, 1, CostsEvent.model_validate_json(event.model_dump_json()))
     return run

@@ -9,7 +9,7 @@ Seconds = operations ÷ (peak × efficiency) + launching + bytes ÷ bandwidth. I
 arguments alone, and every assumption is a named constant or a field with a range.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from worker.scheduling.core.costs import GANG, Cost, CostKind
@@ -66,6 +66,16 @@ class LaneCosts:
     def publish_by(self, num_ranks: int) -> float:
         """Seconds of a publish by a gang of `num_ranks`."""
         return self.publish + self.shared_publish / num_ranks
+
+
+SHARED_FIELD: Mapping[CostKind, str] = {
+    CostKind.COMMIT: "shared_commit",
+    CostKind.SNAPSHOT: "shared_snapshot",
+    CostKind.PUBLISH: "shared_publish",
+    CostKind.LEND: "shared_switch",
+    CostKind.RECLAIM: "shared_switch",
+}
+"""By kind, which is also a field of `LaneCosts`: the field of `LaneCosts` with the part that ranks share."""
 
 
 def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:

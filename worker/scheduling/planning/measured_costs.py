@@ -15,22 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from worker.scheduling.core.costs import ConservativeCost, Cost, CostKind, MeasuredCostTable
-from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, pool_costs
+from worker.scheduling.planning.cost_estimates import SHARED_FIELD, LaneCosts, PoolCosts, pool_costs
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import Accelerator, RangeEnd
 
 _ANY_SHARE = (0.0, 1.0)
 """The range of the fixed share of work without a profile: a smaller call may cost as much as the measured one, and a
 larger one may cost more in proportion to its size."""
-
-_SHARED_FIELD = {
-    CostKind.COMMIT: "shared_commit",
-    CostKind.SNAPSHOT: "shared_snapshot",
-    CostKind.PUBLISH: "shared_publish",
-    CostKind.LEND: "shared_switch",
-    CostKind.RECLAIM: "shared_switch",
-}
-"""By kind, which is also a field of `LaneCosts`: the field of `LaneCosts` with the part that ranks share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +76,7 @@ def _with_fixed_costs(known: Mapping[CostKind, _PooledMeasurement | None], lane:
     pulled = known[CostKind.PULL]
     if pulled is not None:
         changes["pull"] = pulled.seconds
-    for kind, shared_field in _SHARED_FIELD.items():
+    for kind, shared_field in SHARED_FIELD.items():
         measurement = known[kind]
         if measurement is not None:
             changes |= {kind.value: measurement.seconds, shared_field: 0.0}

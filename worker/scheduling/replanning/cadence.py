@@ -24,16 +24,20 @@ class Cadence:
 
     def __init__(self) -> None:
         self._next = 1
+        """The number of complete batches after which to ask in any case."""
         self.num_changes = 0
         """Changes of the trainer gang or of the fragment size so far."""
         self._not_before = 0
+        """The number of complete batches before which not to ask."""
         self._promised: float | None = None
+        """Predicted seconds of a batch, as the run works now."""
         self._ends: list[tuple[int, float]] = []
         """(Batches complete, seconds of the executor's clock) of the batches since the last question or change, the
         newest last."""
         self._roles: Mapping[str, object] = {}
         """Those last asked about; empty after a change, which gives lanes other roles."""
         self._costs: MeasuredCostTable = {}
+        """What was measured when last asked."""
 
     def restart(self, batch: int) -> None:
         """The run begins, or begins again, after `batch` complete batches."""
@@ -49,7 +53,7 @@ class Cadence:
         if not self._ends or self._ends[-1][0] < self._not_before:
             return False
         has_other_lanes = bool(self._roles) and self._roles != roles
-        return self._ends[-1][0] >= self._next or self._is_late() or has_other_lanes or self._cost_otherwise(costs)
+        return self._ends[-1][0] >= self._next or self._is_late() or has_other_lanes or self._has_other_costs(costs)
 
     def _is_late(self) -> bool:
         if self._promised is None or len(self._ends) <= _NUM_LATE:
@@ -57,11 +61,11 @@ class Cadence:
         (first, since), (last, until) = self._ends[0], self._ends[-1]
         return (until - since) / (last - first) > LATE * self._promised
 
-    def _cost_otherwise(self, costs: MeasuredCostTable) -> bool:
+    def _has_other_costs(self, costs: MeasuredCostTable) -> bool:
         """Whether a lane that generates or trains is faster or slower than when last asked."""
-        divided = (CostKind.GENERATE, CostKind.ACCUMULATE)
-        both = [key for key in self._costs if key in costs and key[1] in divided]
-        return any(not are_alike(self._costs[key], costs[key]) for key in both)
+        kinds = (CostKind.GENERATE, CostKind.ACCUMULATE)
+        known = [key for key in self._costs if key in costs and key[1] in kinds]
+        return any(not are_alike(self._costs[key], costs[key]) for key in known)
 
     def asked(self, roles: Mapping[str, object], costs: MeasuredCostTable) -> None:
         """The run asks now."""

@@ -18,7 +18,7 @@ from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
 from worker.scheduling.planning.lane_kinds import LaneKinds
-from worker.scheduling.planning.mode_limits import Split
+from worker.scheduling.planning.mode_limits import ModeLimits, Split
 from worker.scheduling.planning.modes import PlanningMode
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 
@@ -144,19 +144,22 @@ def _mode(pipeline: PipelineSpec) -> PlanningMode:
 def _switched(situation: Situation, before: float) -> Iterator[tuple[float, Candidate]]:
     """The present split with lending, `gap` and fragments otherwise, where limits leave it a chance; lending by search,
     which takes long to simulate, is left to the planner."""
-    request, present, mode = situation.request, situation.present, _mode(situation.present.pipeline)
+    request, present = situation.request, situation.present
     limits = request.limits()
-    trainers = limits.kinds.numbers_of(present.trainers)
-    for pipeline in mode.settings(request.wanted):
+    for pipeline in _mode(present.pipeline).settings(request.wanted):
         is_possible = situation.can_lend or not pipeline.trainers_generate
         if not is_possible or pipeline.tag is TrainerAssist.SEARCH:
             continue
         for size in request.fragment_sizes:
             candidate = replace(present, pipeline=pipeline, fragment_size=size)
-            # Infinite where lanes lack memory for fragments of this size.
-            limit = limits.limit(mode, Split(trainers, size), lends=pipeline.trainers_generate)
-            if candidate != present and _is_worth_it(situation, before, limit, candidate):
+            if candidate != present and _is_worth_it(situation, before, _limit(limits, candidate), candidate):
                 yield _seconds(request, candidate), candidate
+
+
+def _limit(limits: ModeLimits, candidate: Candidate) -> float:
+    """Seconds of a batch that the candidate does not beat; infinite where lanes lack memory for it."""
+    split = Split(limits.kinds.numbers_of(candidate.trainers), candidate.fragment_size)
+    return limits.limit(_mode(candidate.pipeline), split, lends=candidate.pipeline.trainers_generate)
 
 
 def _planned(situation: Situation, before: float) -> Iterator[tuple[float, Candidate]]:
@@ -225,11 +228,15 @@ def _released(
 
 
 def _seconds_without(request: PlanRequest, candidate: Candidate, lanes: Sequence[int]) -> float:
-    """Seconds of a batch without some lanes; infinite where none would train or none generate."""
+    """Seconds of a batch without some lanes; infinite where none would train or none generate, or where fewer trainer
+    lanes lack memory for the state that they divide among them."""
     kept = [lane for lane in range(len(request.costs.lanes)) if lane not in lanes]
     trainers = tuple(place for place, lane in enumerate(kept) if lane in candidate.trainers)
     if not trainers or (len(trainers) == len(kept) and candidate.pipeline.placement is not Placement.COLOCATED):
         return math.inf
     costs = replace(request.costs, lanes=tuple(request.costs.lanes[lane] for lane in kept))
     devices = tuple(request.devices[lane] for lane in kept)
-    return _seconds(replace(request, costs=costs, devices=devices), replace(candidate, trainers=trainers))
+    request, without = replace(request, costs=costs, devices=devices), replace(candidate, trainers=trainers)
+    if len(trainers) < len(candidate.trainers) and math.isinf(_limit(request.limits(), without)):
+        return math.inf
+    return _seconds(request, without)

@@ -18,6 +18,8 @@ SAME_WITHIN = 0.15
 in proportion to speed evens out; a lane that is 15 % slower than its kind is worth a place of its own in a plan."""
 _NUM_ERRORS = 3.0
 """Standard errors by which estimates must differ to count as different: one lane of 400 does by chance."""
+_SMALLEST_ERROR = 1e-4
+"""Stands in for the error of work that always takes the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +149,5 @@ def mean_error(ratios: Iterable[Ratio]) -> float:
         return precision**-0.5
     if len(found) < 2:
         return math.inf
-    return statistics.stdev(ratio.value for ratio in found) / math.sqrt(len(found)) / found[0].value
-
-
-_SMALLEST_ERROR = 1e-4
-"""Stands in for the error of work that always takes the same time."""
+    values = [ratio.value for ratio in found]
+    return statistics.stdev(values) / math.sqrt(len(values)) / statistics.mean(values)

@@ -13,9 +13,10 @@ measurement they are the prior.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost, MeasuredCostTable
-from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name
+from worker.scheduling.planning.cost_estimates import SHARED_FIELD, LaneCosts, PoolCosts, lane_name
 from worker.scheduling.replanning.lane_ratios import (
     Ratio,
     by_cluster,
@@ -28,7 +29,7 @@ from worker.scheduling.replanning.lane_ratios import (
 
 _LANE_KINDS = (CostKind.GENERATE, CostKind.ACCUMULATE)
 """The kinds of work that a plan divides among lanes."""
-_SWITCHES = (CostKind.PULL, CostKind.LEND, CostKind.RECLAIM)
+_OF_LANES = (CostKind.PULL, CostKind.LEND, CostKind.RECLAIM)
 """Kinds whose seconds are also a field of `LaneCosts`, measured lane by lane."""
 _OF_GANG = (CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH)
 """Kinds whose seconds are also a field of `LaneCosts`, measured for all ranks together."""
@@ -55,7 +56,7 @@ class RunCosts:
     """[lane]: its seconds ÷ those of the typical lane of its kind; 1 for a lane alike."""
     errors: Mapping[CostKind, float]
     """By kind of work: the relative standard error of its ratio of measured to expected seconds, over all lanes that
-    did it; infinite where no lane did."""
+    did it, or of the gang in step; infinite where none did."""
 
     @property
     def relative_error(self) -> float:
@@ -76,9 +77,13 @@ def run_costs(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *,
     ratios = {kind: _ratios(prior, measured, lanes, kind) for kind in kinds_of_work}
     factors = completed({kind: by_cluster(found, groups) for kind, found in ratios.items()}, groups)
     speeds = speeds_of_all([speeds_in_groups(found, groups) for found in factors.values()])
+    errors = {kind: mean_error(found.values()) for kind, found in ratios.items()}
     if prior.equal_counts:
         # Ranks in step are slowed by each other, so only the gang's seconds are known.
-        factors[CostKind.ACCUMULATE] = [_gang_ratio(prior, measured, lanes)] * len(lanes.names)
+        known = measured.get((GANG, CostKind.ACCUMULATE))
+        expected = prior.cost_table(lanes.trainers)[GANG, CostKind.ACCUMULATE]
+        factors[CostKind.ACCUMULATE] = [_mean_ratio([(known, expected)])] * len(lanes.names)
+        errors[CostKind.ACCUMULATE] = math.inf if known is None else known.relative_error
     pool = [
         replace(
             lane,
@@ -91,7 +96,7 @@ def run_costs(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *,
     return RunCosts(
         pool=replace(prior, lanes=tuple(_with_seconds(pool, prior, measured, lanes)), score=prior.score.scaled(score)),
         speeds=tuple(speeds),
-        errors={kind: mean_error(found.values()) for kind, found in ratios.items()},
+        errors=errors,
     )
 
 
@@ -115,12 +120,6 @@ def _ratios(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, kind
     return found
 
 
-def _gang_ratio(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes) -> float:
-    """Measured ÷ prior seconds of a gang that accumulates in step."""
-    expected = prior.cost_table(lanes.trainers)[GANG, CostKind.ACCUMULATE]
-    return _mean_ratio([(measured.get((GANG, CostKind.ACCUMULATE)), expected)])
-
-
 def _mean_ratio(entries: Iterable[tuple[MeasuredCost | None, Cost]]) -> float:
     """The mean of measured ÷ expected seconds; 1 where nothing was measured, or nothing expected."""
     found = [ratio for known, cost in entries if known is not None and (ratio := ratio_of(known, cost)) is not None]
@@ -133,17 +132,33 @@ def _with_seconds(
     """The lanes with the measured seconds of work that has no units: in proportion to the prior, or as measured where
     that expected none."""
     table = prior.cost_table(lanes.trainers)
-    changed = list(pool)
-    for kind in (*_SWITCHES, *_OF_GANG):
-        names = lanes.names if kind in _SWITCHES else (GANG,)
+    ratios, as_measured = dict[CostKind, float](), dict[str, Any]()
+    for kind in (*_OF_LANES, *_OF_GANG):
+        names = lanes.names if kind in _OF_LANES else (GANG,)
         known = [found.cost.seconds() for name in names if (found := measured.get((name, kind))) is not None]
         if not known:
             continue
         seconds = sum(known) / len(known)
-        planned = [lane for lane, name in enumerate(lanes.names) if (name, kind) in measured]
-        expected = _expected_seconds(prior, table, kind, planned)
-        changed = [_scaled(lane, kind, seconds / expected if expected > 0 else None, seconds) for lane in changed]
-    return changed
+        done_by = [lane for lane, name in enumerate(lanes.names) if (name, kind) in measured]
+        expected = _expected_seconds(prior, table, kind, done_by)
+        if expected > 0:
+            ratios[kind] = seconds / expected
+        else:
+            as_measured[kind.value] = seconds
+    factors = {kind.value: ratio for kind, ratio in ratios.items()} | _shared_factors(ratios)
+    return [
+        replace(lane, **as_measured, **{name: getattr(lane, name) * factor for name, factor in factors.items()})
+        for lane in pool
+    ]
+
+
+def _shared_factors(ratios: Mapping[CostKind, float]) -> dict[str, float]:
+    """By field with what ranks share: the mean ratio of the kinds of work that it is a part of."""
+    found: dict[str, list[float]] = {}
+    for kind, name in SHARED_FIELD.items():
+        if kind in ratios:
+            found.setdefault(name, []).append(ratios[kind])
+    return {name: sum(each) / len(each) for name, each in found.items()}
 
 
 def _expected_seconds(
@@ -156,19 +171,3 @@ def _expected_seconds(
         table.get((lane_name(lane), kind), Cost(getattr(prior.lanes[lane], kind.value))).seconds() for lane in lanes
     ]
     return sum(each) / len(each) if each else 0.0
-
-
-_SHARED_FIELDS: Mapping[CostKind, str] = {
-    CostKind.COMMIT: "shared_commit",
-    CostKind.SNAPSHOT: "shared_snapshot",
-    CostKind.PUBLISH: "shared_publish",
-}
-
-
-def _scaled(lane: LaneCosts, kind: CostKind, ratio: float | None, seconds: float) -> LaneCosts:
-    """The lane with its seconds of this kind times `ratio`, or with `seconds` where there is none."""
-    shared = _SHARED_FIELDS.get(kind)
-    if ratio is None:
-        return replace(lane, **{kind.value: seconds})  # type: ignore[arg-type]
-    changes = {name: getattr(lane, name) * ratio for name in (kind.value, *([shared] if shared else []))}
-    return replace(lane, **changes)

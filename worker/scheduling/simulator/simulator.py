@@ -5,8 +5,8 @@
 Costs come from a table of the kind that a run measures. The spans are those of a real run, so a plan is drawn on the
 same timeline and compared with the run that followed it. Invariant: nothing but the costs and the scheduler's decisions
 determines the outcome; the same input gives the same spans. Rollout and reward lanes may come and go at given times;
-trainer lanes change by `resize` alone, at the end of a batch: a gang that loses one restarts from its checkpoint, which
-is another run.
+trainer lanes change by `change_gang` alone, at the end of a batch: a gang that loses one restarts from its checkpoint,
+which is another run.
 """
 
 import heapq
@@ -211,15 +211,6 @@ class Simulator:
 
     # --- lanes that change their role -------------------------------------------------------------------------------
 
-    def start(self, lane: SimulatedLane, now: float) -> None:
-        """Let a rollout or reward lane start up: to be called by `observe`."""
-        self._lanes[lane.lane] = lane
-        self._start_up(lane, now, now + lane.start_up_seconds)
-
-    def release(self, lane: str, now: float) -> None:
-        """Let a rollout or reward lane leave once it has done what it has begun."""
-        self._scheduler.apply(LeaveRequested(lane), now)
-
     def change_gang(self, change: GangChange, now: float) -> None:
         """Replace the trainer gang, which has just taken a snapshot: to be called by `observe`."""
         self._scheduler.apply(TrainerReserved(), now)
@@ -244,6 +235,15 @@ class Simulator:
                 self._start_up(self._lanes[lane], now, now + change.start_seconds)
 
     # --- lanes that come and go -------------------------------------------------------------------------------------
+
+    def start(self, lane: SimulatedLane, now: float) -> None:
+        """Let a rollout or reward lane start up: to be called by `observe`."""
+        self._lanes[lane.lane] = lane
+        self._start_up(lane, now, now + lane.start_up_seconds)
+
+    def release(self, lane: str, now: float) -> None:
+        """Let a rollout or reward lane leave once it has done what it has begun."""
+        self._scheduler.apply(LeaveRequested(lane), now)
 
     def _start_up(self, lane: SimulatedLane, now: float, joins_at: float) -> None:
         rank = self._trainers.index(lane.lane) if lane.role is LaneRole.TRAINER else None
