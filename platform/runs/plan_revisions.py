@@ -76,7 +76,7 @@ def _promise(event: PlanEvent) -> Promise:
 
 
 def _positions(run_id: UUID, attempt: int, event: PlanEvent) -> list[int]:
-    """Positions, among the lanes that generate or train in order of allocation, of those that train."""
+    """Positions, among the lanes that generate or train in the pool's order, of those that train."""
     names = [lane for lane in devices_by_lane(run_id, attempt) if event.lanes.get(lane) in _SPLIT]
     return [position for position, lane in enumerate(names) if event.lanes[lane] is LaneRole.TRAINER]
 
