@@ -89,8 +89,10 @@ def _body(
     num_trainer: int,
     trainers: list[int],
 ) -> PlanBody:
-    """The plan as pages show it. Alternatives of the first plan are left out: they rest on costs that proved wrong."""
+    """The plan as pages show it. Alternatives of the first plan are left out: they rest on costs that proved wrong. What
+    the event does not carry, memory and staleness, is that of the plan before."""
     mode, num_trajectories = name_of(event.pipeline), spec.algebra.num_trajectories
+    bound_seconds = event.bound_seconds or event.batch_seconds
     known = before["by_mode"].get(mode) or before["by_mode"][before["mode"]]
     choice: PlanChoice = {
         **known,
@@ -100,16 +102,17 @@ def _body(
         "fragment_size": event.fragment_size,
         "samples_per_second": num_trajectories / event.batch_seconds,
         "batch_seconds": event.batch_seconds,
-        "bound_share": event.bound_seconds / event.batch_seconds,
+        # A run compares what it could do by simulations alone, however large its pool.
+        "is_simulated": True,
+        "bound_share": min(1.0, bound_seconds / event.batch_seconds),
     }
-    bound = event.bound_seconds or event.batch_seconds
     return {
         **before,
         "mode": mode,
         "trainers": trainers,
         "by_mode": {mode: choice},
         "curves": {},
-        "bound_samples_per_second": num_trajectories / bound,
+        "bound_samples_per_second": num_trajectories / bound_seconds,
         "costs": "own",
         "num_batches_measured": event.batch,
     }

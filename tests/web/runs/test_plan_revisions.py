@@ -95,6 +95,10 @@ def test_a_reported_plan_is_appended_and_used_by_later_attempts(auto_run: Run, c
 
 def test_the_run_page_shows_every_plan_with_its_promise(auto_run: Run, cluster: Any) -> None:
     answer = answer_of(auto_run, cluster)
+    estimated = PlanRevision.objects.get(run=auto_run)
+    for choice in estimated.plan["by_mode"].values():
+        choice["is_simulated"] = False
+    estimated.save()
     apply_event(auto_run.pk, 1, adopted(roles_of(answer, num_trainer=3)))
     owner = auto_run.project.users.get()
     first, second = plan_steps(owner, auto_run)
@@ -105,6 +109,7 @@ def test_the_run_page_shows_every_plan_with_its_promise(auto_run: Run, cluster: 
     assert newest is not None
     assert (newest["revision"], newest["mode"], list(newest["by_mode"])) == (2, "tag", ["tag"])
     assert newest["by_mode"]["tag"]["fragment_size"] == 2
+    assert newest["by_mode"]["tag"]["is_simulated"]
     assert newest["by_mode"]["tag"]["bound_share"] == pytest.approx(0.9)
     assert newest["reason"] == "training takes longer than planned"
 
