@@ -11,7 +11,7 @@ from uuid import UUID
 from fleet.selectors import devices_by_lane
 from runs.cost_history import measured_costs
 from runs.models import Attempt, PlanRevision, Run
-from runs.plan_body import PlanBody, PlanChoice, Promise
+from runs.plan_body import PlanBody, PlanChoice, PlanPromise
 from worker.contracts.events import PlanEvent
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole, Placement
@@ -67,7 +67,7 @@ def record_plan(run_id: UUID, number: int, event: PlanEvent) -> None:
     )
 
 
-def _promise(event: PlanEvent) -> Promise:
+def _promise(event: PlanEvent) -> PlanPromise:
     return {
         "seconds_before": event.seconds_before,
         "predicted_move_seconds": event.predicted_move_seconds,
