@@ -89,8 +89,8 @@ def _body(
     num_trainer: int,
     trainers: list[int],
 ) -> PlanBody:
-    """The plan as pages show it. Alternatives of the first plan are left out: they rest on costs that proved wrong. What
-    the event does not carry, memory and staleness, is that of the plan before."""
+    """The plan as pages show it. Alternatives of the first plan are left out: they rest on costs that proved wrong.
+    What the event does not carry, memory and staleness, is that of the plan before."""
     mode, num_trajectories = name_of(event.pipeline), spec.algebra.num_trajectories
     bound_seconds = event.bound_seconds or event.batch_seconds
     known = before["by_mode"].get(mode) or before["by_mode"][before["mode"]]
