@@ -57,9 +57,9 @@ FRONTEND = (
     Check("bundle has no stray file", ("sh", "-c", 'test -z "$(git status --porcelain -- frontend/dist)"')),
 )
 NUM_AT_A_TIME = 2
-
-
+"""Sequences that run at once, as many as the smallest machine has cores."""
 ENGINE = ("tests/engine", "tests/fixtures", "tests/gpu")
+"""Folders whose tests load torch."""
 
 
 def all_checks(without: str = "") -> tuple[tuple[Check, ...], ...]:

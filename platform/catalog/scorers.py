@@ -19,7 +19,7 @@ _WEIGHTS = ("weights", "processor")
 
 def scorer_problems(spec: RunSpec, project: Project | None) -> dict[str, str]:
     """Requirements of the spec's rewards that this installation cannot meet, by field. Without `project`, secrets are
-    not     looked up."""
+    not looked up."""
     problems: dict[str, str] = {}
     for place, reward in enumerate(spec.rewards):
         for field, value in _named_weights(reward).items():

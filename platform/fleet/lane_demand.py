@@ -30,7 +30,7 @@ def lane_number(name: str) -> int:
 
 def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on_gpus: bool = False) -> LaneKind:
     """The kind of lane for a role. Rollout and trainer lanes use GPUs if the pool has any; reward lanes use CPU slots
-    unless     the spec asks for GPUs."""
+    unless the spec asks for GPUs."""
     if (role is not LaneRole.REWARD or rewards_on_gpus) and pool.get(LaneKind.GPU, 0):
         return LaneKind.GPU
     return LaneKind.CPU

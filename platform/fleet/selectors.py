@@ -79,8 +79,9 @@ def kinds_by_lane(run_id: UUID, attempt: int) -> dict[str, LaneKind]:
 
 
 def devices_by_lane(run_id: UUID, attempt: int) -> dict[str, str]:
-    """Devices of the lanes that the attempt holds, by the names that `grants_of` gives them."""
-    return {grant.lane: device for grant, device in grants_with_devices(run_id, attempt)}
+    """Devices of the lanes that the attempt holds, by name, in the pool's order."""
+    lanes = _in_order(Lane.objects.filter(run_id=run_id, attempt=attempt))
+    return {lane.name_in_run: _device(lane) for lane in lanes}
 
 
 def holders() -> list[HoldingAttempt]:
@@ -99,12 +100,12 @@ def holders() -> list[HoldingAttempt]:
 
 
 def grants_of(run_id: UUID, attempt: int) -> tuple[LaneGrant, ...]:
-    """The lanes that the attempt holds, in the order of allocation."""
+    """The lanes that the attempt holds, by role and number."""
     return tuple(grant for grant, _ in grants_with_devices(run_id, attempt))
 
 
 def grants_with_devices(run_id: UUID, attempt: int) -> tuple[tuple[LaneGrant, str], ...]:
-    """The same, each with its device. Read at once, since lanes join and leave a run while it works."""
+    """As `grants_of`, each with its device. Read at once, since lanes join and leave a run while it works."""
     lanes = _in_order(Lane.objects.filter(run_id=run_id, attempt=attempt))
     order = sorted(lanes, key=lambda lane: (ROLE_ORDER.index(lane.role), lane_number(lane.name_in_run)))
     return tuple((grant_of(lane), _device(lane)) for lane in order)

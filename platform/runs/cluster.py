@@ -68,7 +68,7 @@ class RayCluster:
         self, submission_id: str, env: Mapping[str, str], *, entrypoint: str = ENTRYPOINT, lane: LaneGrant | None = None
     ) -> None:
         """Submit the job. `lane`: the lane that the job's own process occupies; a driver's occupies none, since its
-        lanes are         actors."""
+        lanes are actors."""
         with _ray_errors():
             try:
                 _client().submit_job(

@@ -72,7 +72,7 @@ def _table(row: MeasuredCosts) -> MeasuredCostTable:
 
 def workload_of(spec: RunSpec) -> str:
     """A digest of all settings that the cost of one unit depends on. Prompts, placement and the numbers of lanes,
-    fragments     and batches are not among them."""
+    fragments and batches are not among them."""
     document, algebra = spec.model_dump(mode="json"), spec.algebra
     parts = [document[section] for section in _SECTIONS]
     parts.append(document["lora"] if spec.tuning is Tuning.LORA else None)

@@ -218,7 +218,7 @@ class PlanRevision(models.Model):
     plan = models.JSONField()
     """The choice and its alternatives, as `runs.plan_body` writes them."""
     promise = models.JSONField(null=True)
-    """What the change to it was predicted to gain and to take (`runs.plan_body.Promise`); null for the plan that an
+    """What the change to it was predicted to gain and to take (`runs.plan_body.PlanPromise`); null for the plan that an
     attempt begins with."""
     created_at = models.DateTimeField(default=timezone.now)
 

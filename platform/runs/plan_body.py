@@ -93,7 +93,7 @@ class RevisedPlan(PlanBody):
 
 
 @with_config(use_attribute_docstrings=True)
-class Promise(TypedDict):
+class PlanPromise(TypedDict):
     """What a change of plan was predicted to gain and to take."""
 
     seconds_before: float
@@ -119,7 +119,7 @@ class PlanStep(TypedDict):
     num_trainer: int
     batch_seconds: float
     """Predicted seconds of a batch."""
-    promise: Promise | None
+    promise: PlanPromise | None
     """What the change was predicted to gain and to take; null for the plan that an attempt began with."""
 
 

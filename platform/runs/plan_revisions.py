@@ -11,7 +11,7 @@ from uuid import UUID
 from fleet.selectors import devices_by_lane
 from runs.cost_history import measured_costs
 from runs.models import Attempt, PlanRevision, Run
-from runs.plan_body import PlanBody, PlanChoice, Promise
+from runs.plan_body import PlanBody, PlanChoice, PlanPromise
 from worker.contracts.events import PlanEvent
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole, Placement
@@ -67,7 +67,7 @@ def record_plan(run_id: UUID, number: int, event: PlanEvent) -> None:
     )
 
 
-def _promise(event: PlanEvent) -> Promise:
+def _promise(event: PlanEvent) -> PlanPromise:
     return {
         "seconds_before": event.seconds_before,
         "predicted_move_seconds": event.predicted_move_seconds,
@@ -76,7 +76,7 @@ def _promise(event: PlanEvent) -> Promise:
 
 
 def _positions(run_id: UUID, attempt: int, event: PlanEvent) -> list[int]:
-    """Positions, among the lanes that generate or train in order of allocation, of those that train."""
+    """Positions, among the lanes that generate or train in the pool's order, of those that train."""
     names = [lane for lane in devices_by_lane(run_id, attempt) if event.lanes.get(lane) in _SPLIT]
     return [position for position, lane in enumerate(names) if event.lanes[lane] is LaneRole.TRAINER]
 
@@ -89,8 +89,10 @@ def _body(
     num_trainer: int,
     trainers: list[int],
 ) -> PlanBody:
-    """The plan as pages show it. Alternatives of the first plan are left out: they rest on costs that proved wrong."""
+    """The plan as pages show it. Alternatives of the first plan are left out: they rest on costs that proved wrong.
+    What the event does not carry, memory and staleness, is that of the plan before."""
     mode, num_trajectories = name_of(event.pipeline), spec.algebra.num_trajectories
+    bound_seconds = event.bound_seconds or event.batch_seconds
     known = before["by_mode"].get(mode) or before["by_mode"][before["mode"]]
     choice: PlanChoice = {
         **known,
@@ -100,16 +102,17 @@ def _body(
         "fragment_size": event.fragment_size,
         "samples_per_second": num_trajectories / event.batch_seconds,
         "batch_seconds": event.batch_seconds,
-        "bound_share": event.bound_seconds / event.batch_seconds,
+        # A run compares what it could do by simulations alone, however large its pool.
+        "is_simulated": True,
+        "bound_share": min(1.0, bound_seconds / event.batch_seconds),
     }
-    bound = event.bound_seconds or event.batch_seconds
     return {
         **before,
         "mode": mode,
         "trainers": trainers,
         "by_mode": {mode: choice},
         "curves": {},
-        "bound_samples_per_second": num_trajectories / bound,
+        "bound_samples_per_second": num_trajectories / bound_seconds,
         "costs": "own",
         "num_batches_measured": event.batch,
     }

@@ -101,7 +101,7 @@ def _locked_run(attempt: Attempt) -> Run:
 
 def _finish_ending(run: Run, reason: str, log_tail: str) -> None:
     """End a run without its driver. Nothing is missing from a cancelled run; a stopped one may lack its last checkpoint
-    and     its LoRA."""
+    and its LoRA."""
     if run.ending == CommandKind.CANCEL:
         move(run.pk, [RunState.STOPPING], RunState.CANCELLED, reason=reason, actor=ACTOR)
         return

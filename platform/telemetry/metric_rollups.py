@@ -138,7 +138,7 @@ def _buckets(events: Iterable[MetricsEvent]) -> dict[tuple[str, int, int], _Buck
 
 def _supersede(run_id: UUID, *, after_batch: int) -> None:
     """Drop the points of later batches; the rollups that included some are recomputed from the rest, each level from
-    the     finer one."""
+    the finer one."""
     MetricPoint.objects.filter(run_id=run_id, batch__gt=after_batch).delete()
     with connection.cursor() as cursor:
         for level in LEVELS:

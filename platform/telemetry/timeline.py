@@ -1,5 +1,5 @@
-"""Data of the timeline page: the spans of all lanes, published versions, queue depths, lending decisions and
-resizes."""
+"""Data of the timeline page: the spans of all lanes, published versions, queue depths, lending decisions, resizes and
+adopted plans."""
 
 import math
 from typing import Annotated, Any

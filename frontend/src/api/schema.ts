@@ -3132,6 +3132,18 @@ export interface components {
             readonly fits_pool: boolean;
         };
         /**
+         * PlanPromise
+         * @description What a change of plan was predicted to gain and to take.
+         */
+        readonly PlanPromise: {
+            /** @description Seconds of a batch that were predicted had nothing changed. */
+            readonly seconds_before: number;
+            /** @description Seconds for which training was expected to stand still for the change. */
+            readonly predicted_move_seconds: number;
+            /** @description Seconds for which it did. */
+            readonly move_seconds: number;
+        };
+        /**
          * PlanStep
          * @description One of the plans that a run has worked by.
          */
@@ -3148,7 +3160,7 @@ export interface components {
             /** @description Predicted seconds of a batch. */
             readonly batch_seconds: number;
             /** @description What the change was predicted to gain and to take; null for the plan that an attempt began with. */
-            readonly promise: components["schemas"]["Promise"] | null;
+            readonly promise: components["schemas"]["PlanPromise"] | null;
         };
         /** @description A lane of the pool, and the run that holds it if you may see that run. */
         readonly PoolLane: {
@@ -3302,18 +3314,6 @@ export interface components {
          */
         readonly ProjectRole: "viewer" | "editor" | "owner";
         readonly ProjectsFrame: components["schemas"]["RunChangedFrame"];
-        /**
-         * Promise
-         * @description What a change of plan was predicted to gain and to take.
-         */
-        readonly Promise: {
-            /** @description Seconds of a batch that were predicted had nothing changed. */
-            readonly seconds_before: number;
-            /** @description Seconds for which training was expected to stand still for the change. */
-            readonly predicted_move_seconds: number;
-            /** @description Seconds for which it did. */
-            readonly move_seconds: number;
-        };
         readonly Prompt: string | {
             /** @description What the model is asked to generate. */
             readonly text: string;
@@ -5100,6 +5100,7 @@ export type PlanEvent = components['schemas']['PlanEvent'];
 export type PlanFields = components['schemas']['PlanFields'];
 export type PlanItem = components['schemas']['PlanItem'];
 export type PlanPreview = components['schemas']['PlanPreview'];
+export type PlanPromise = components['schemas']['PlanPromise'];
 export type PlanStep = components['schemas']['PlanStep'];
 export type PoolLane = components['schemas']['PoolLane'];
 export type PoolLaneKindEnum = components['schemas']['PoolLaneKindEnum'];
@@ -5121,7 +5122,6 @@ export type ProjectName = components['schemas']['ProjectName'];
 export type ProjectPage = components['schemas']['ProjectPage'];
 export type ProjectRole = components['schemas']['ProjectRole'];
 export type ProjectsFrame = components['schemas']['ProjectsFrame'];
-export type Promise = components['schemas']['Promise'];
 export type Prompt = components['schemas']['Prompt'];
 export type PromptSet = components['schemas']['PromptSet'];
 export type PromptSetPage = components['schemas']['PromptSetPage'];

@@ -25,8 +25,6 @@ from worker.contracts.states import RunState
 SHOWN_METRICS = (Metric.REWARD_MEAN, Metric.IMAGES_PER_SECOND)
 POLL_SECONDS = 1.0
 """How often the database is asked how far the run is, which changes no faster than a batch."""
-LISTEN_SECONDS = 0.5
-"""How long the supervisor's events are awaited at a time."""
 
 
 def follow_demo(preset: str, console: Console, started: Started) -> bool:
@@ -50,7 +48,7 @@ def _follow(shown: Screen, started: Started, progress: "DemoProgress") -> Run:
             return snapshot.run
         deadline = time.monotonic() + POLL_SECONDS
         while (left := deadline - time.monotonic()) > 0:
-            started.stack.listen(min(left, LISTEN_SECONDS))
+            started.stack.listen(left)
 
 
 def create_demo_run(preset_name: str, *, user: User, project: Project) -> Run:

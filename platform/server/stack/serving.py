@@ -1,4 +1,4 @@
-"""The loop of `up` and `demo`: reads the supervisor's events and follows the run until a stop signal."""
+"""The course of `up` and `demo`: start the stack, do work in it, serve until a stop signal."""
 
 from collections.abc import Callable
 

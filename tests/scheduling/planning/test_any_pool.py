@@ -14,6 +14,7 @@ from tests.scheduling.planning.synthetic_pools import ALIKE, FOUR_KINDS, OPPOSIT
 from tests.scheduling.random_costs import pools
 from tests.scheduling.strategies import algebras
 from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning import split_simulations
 from worker.scheduling.planning.bounds import lock_step_bound_seconds, work_seconds
@@ -161,6 +162,16 @@ def test_a_small_pools_choice_is_within_three_per_cent_of_the_best_of_all_splits
         ]
         best = min(result.batch_seconds for result in results if result is not None)
         assert choice.split_result.batch_seconds <= 1.03 * best, name
+
+
+def test_a_simulation_that_is_long_enough_counts_although_nothing_may_be_spent_any_more() -> None:
+    """A search may end having spent more than it was to, and its choice is the best of those that are long enough."""
+    request = request_for(pool(FOUR_KINDS[:2], [2, 2]), num_prompts=8)
+    simulations = SplitSimulations(request.work, request.costs, request.limits().kinds, advantage_std="group")
+    split, lending = Split((1, 1), request.fragment_sizes[-1]), PipelineSpec(tag=TrainerAssist.GREEDY)
+    found = simulations.result(split, lending)
+    assert simulations.result_at_length(split, lending, may_spend=-1) == found
+    assert simulations.fastest_at_length([lending]) == (split, lending)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from fleet.models import Lane
 from fleet.selectors import devices_of
-from fleet.services import ensure_local_lanes
+from fleet.services import ensure_local_lanes, release
 from runs import attempts
 from runs.auto_placement import choose
 from runs.bootstrap import trade_code
@@ -94,6 +95,10 @@ def test_a_reported_plan_is_appended_and_used_by_later_attempts(auto_run: Run, c
 
 def test_the_run_page_shows_every_plan_with_its_promise(auto_run: Run, cluster: Any) -> None:
     answer = answer_of(auto_run, cluster)
+    estimated = PlanRevision.objects.get(run=auto_run)
+    for choice in estimated.plan["by_mode"].values():
+        choice["is_simulated"] = False
+    estimated.save()
     apply_event(auto_run.pk, 1, adopted(roles_of(answer, num_trainer=3)))
     owner = auto_run.project.users.get()
     first, second = plan_steps(owner, auto_run)
@@ -104,6 +109,7 @@ def test_the_run_page_shows_every_plan_with_its_promise(auto_run: Run, cluster: 
     assert newest is not None
     assert (newest["revision"], newest["mode"], list(newest["by_mode"])) == (2, "tag", ["tag"])
     assert newest["by_mode"]["tag"]["fragment_size"] == 2
+    assert newest["by_mode"]["tag"]["is_simulated"]
     assert newest["by_mode"]["tag"]["bound_share"] == pytest.approx(0.9)
     assert newest["reason"] == "training takes longer than planned"
 
@@ -117,6 +123,23 @@ def test_an_attempt_that_goes_on_by_the_newest_plan_has_made_no_promise_of_its_o
     *_, changed, resumed = plan_steps(auto_run.project.users.get(), auto_run)
     assert (resumed["num_trainer"], resumed["since_batch"]) == (changed["num_trainer"], 7) == (3, 7)
     assert changed["promise"] is not None and resumed["promise"] is None
+
+
+def test_a_lane_that_a_plan_made_a_trainer_trains_in_later_attempts(auto_run: Run, cluster: Any) -> None:
+    """The pool's first lane: in the next attempt it is `trainer-0`, which stands after the rollout lanes by name."""
+    answer_of(auto_run, cluster)
+    for attempt in (1, 2):
+        lanes = Lane.objects.filter(run_id=auto_run.pk).exclude(role=LaneRole.REWARD).order_by("index")
+        first, *others = [lane.name_in_run for lane in lanes]
+        apply_event(
+            auto_run.pk, attempt, adopted({first: LaneRole.TRAINER} | dict.fromkeys(others, LaneRole.ROLLOUT), attempt)
+        )
+        attempts.close(auto_run.pk, attempt, AttemptOutcome.LOST, detail="no heartbeat")
+        release(run_id=auto_run.pk, attempt=attempt)
+        Run.objects.filter(pk=auto_run.pk).update(resume_from="a checkpoint", resume_batch=attempt)
+        auto_run.refresh_from_db()
+        start_attempt(auto_run)
+        assert [lane.role for lane in lanes.all()] == [LaneRole.TRAINER] + [LaneRole.ROLLOUT] * len(others)
 
 
 def test_a_plan_of_a_run_without_one_changes_nothing(

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,43 +15,33 @@ from server.environment import ROOT
 from tests.web.server.test_supervisor import until
 
 APP = "tests.web.server.ticking_app:app"
-StartWorker = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
-def start_worker(embedded_servers: None, tmp_path: Path) -> Iterator[StartWorker]:
-    """Start a worker of the ticking app; whatever a failed test leaves of it is killed at the end."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(*flags: str) -> subprocess.Popen[str]:
-        argv = (sys.executable, "-m", "celery", "--app", APP, "worker", "--pool", "threads", "--concurrency", "1")
-        started.append(
-            subprocess.Popen(
-                [*argv, "--without-gossip", "--without-mingle", "--schedule", str(tmp_path / "schedule"), *flags],
-                env={
-                    **os.environ,
-                    "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}",
-                    "CELERY_BROKER_URL": settings.CELERY_BROKER_URL,
-                    "TICKS": str(tmp_path / "ticks"),
-                },
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-        )
-        return started[-1]
-
-    yield start
-    for process in started:
-        with suppress(ProcessLookupError):
-            process.kill()
-        process.communicate()
+def worker(embedded_servers: None, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A worker of the ticking app; if a failed test leaves it, it is killed at the end."""
+    argv = (sys.executable, "-m", "celery", "--app", APP, "worker", "--pool", "threads", "--concurrency", "1")
+    process = subprocess.Popen(
+        [*argv, "--without-gossip", "--without-mingle", "--beat-thread", "--schedule", str(tmp_path / "schedule")],
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}",
+            "CELERY_BROKER_URL": settings.CELERY_BROKER_URL,
+            "TICKS": str(tmp_path / "ticks"),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    yield process
+    with suppress(ProcessLookupError):
+        process.kill()
+    process.communicate()
 
 
 def test_a_worker_with_a_beat_thread_does_periodic_tasks_and_ends_with_it(
-    start_worker: StartWorker, tmp_path: Path
+    worker: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    worker = start_worker("--beat-thread")
     ticks = tmp_path / "ticks"
     until(lambda: ticks.exists() and len(ticks.read_text().split()) >= 3, "three periodic tasks are done")
     worker.send_signal(signal.SIGTERM)

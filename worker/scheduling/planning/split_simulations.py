@@ -93,7 +93,7 @@ class SplitSimulations:
             num_short = self._num_short(settings) if (split, settings) in self._results else 0
             for num_batches in _numbers_at_length(settings):
                 price = 0 if num_batches <= num_short else self.price(split, settings, num_batches)
-                if price > may_spend:
+                if price > max(0.0, may_spend):
                     continue
                 if price and not self._simulate(split, settings, num_batches, may_spend):
                     return None
