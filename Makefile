@@ -85,7 +85,7 @@ bench-robust-tables: ready-dev ## the tables of the report on wrong costs, from 
 bench-staleness: ready-dev ## what is learnt per sample at staleness 0 and 1, three seeds, one thread (some 12 minutes)
 	@exec $(PYTHON) -m tests.bench.staleness
 
-bench-overhead: ready-dev ## what the whole stack costs over one process on the demo's work, in turns (some 30 minutes)
+bench-overhead: ready-dev ## what the whole stack costs over one process on the demo's work, in turns (some 45 minutes)
 	@exec $(PYTHON) -m tests.bench.overhead
 
 lock: ready-dev ## rewrite the requirement locks

@@ -3,8 +3,9 @@
     python -m tests.bench.overhead [--rounds 10] [--batches 10] [--out var/bench/overhead.json]
 
 Each round runs the demo's spec in one process with one thread, in one process with all cores, and as a run of a stack
-that idled before: database, broker, web, tasks, Ray, driver and a lane of each role. Figures are medians over rounds;
-ratios are medians of each round's own, so that other load on the machine, which lasts, affects both sides.
+that idled before: database, broker, web, tasks, Ray, driver and a lane of each role; and again at staleness 1 in one
+process and as a run. Figures are medians over rounds; ratios are medians of each round's own, so that other load on the
+machine, which lasts, affects both sides.
 
 Seconds of CPU and wall are per batch, without the first two batches, which wait for imports and caches. Evaluation,
 checkpoints and samples of evaluations are left out of both: one process keeps none.
@@ -41,6 +42,33 @@ RUN_SECONDS = 900.0
 """Bounds a hang: on an idle machine a run takes a minute."""
 
 
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way of running the work."""
+
+    name: str
+    max_staleness: int
+    num_threads: int | None
+    """Of the one process; `None` for a run of the stack."""
+
+
+ONE_THREAD = Way("one process, one thread", 0, 1)
+ALL_CORES = Way("one process, all cores", 0, os.cpu_count() or 1)
+STACK = Way("the stack", 0, None)
+STALE_ONE_THREAD = Way("one process, one thread, staleness 1", 1, 1)
+STALE_STACK = Way("the stack, staleness 1", 1, None)
+WAYS = (ONE_THREAD, ALL_CORES, STACK, STALE_ONE_THREAD, STALE_STACK)
+FIGURES = ("cpu_seconds", "wall_seconds", "first_batch_seconds", "memory_mb")
+RATIOS = (
+    (STACK, ONE_THREAD, "cpu_seconds"),
+    (STACK, ONE_THREAD, "wall_seconds"),
+    (STACK, ALL_CORES, "wall_seconds"),
+    (STALE_STACK, STALE_ONE_THREAD, "cpu_seconds"),
+    (STALE_STACK, STALE_ONE_THREAD, "wall_seconds"),
+)
+"""What is compared: a way, the one it is measured against, and the figure."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
     """What one run of the work cost."""
@@ -57,22 +85,27 @@ class Cost:
     """`cpu_seconds` by what the processes are there for."""
 
 
-def spec_of(document: dict[str, Any], num_batches: int) -> dict[str, Any]:
+def spec_of(document: dict[str, Any], num_batches: int, max_staleness: int = 0) -> dict[str, Any]:
     """A preset's spec for `num_batches`, without evaluations and checkpoints between them."""
     never = {"every_num_batches": num_batches}
     return document | {
         "num_batches": num_batches,
         "evaluation": document["evaluation"] | never,
         "checkpoint": document["checkpoint"] | never,
+        "pipeline": document.get("pipeline", {}) | {"max_staleness": max_staleness},
     }
 
 
-def in_one_process(preset: Path, num_batches: int, num_threads: int) -> Cost:
+def in_one_process(spec: dict[str, Any], num_threads: int) -> Cost:
     """The work in a fresh process of `worker.engine.local`."""
-    command = [sys.executable, "-m", "tests.bench.overhead_local", str(preset), str(num_batches)]
+    num_batches = spec["num_batches"]
     environment = os.environ | {"OMP_NUM_THREADS": str(num_threads)}
-    began = time.time()
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(spec, file)
+        file.flush()
+        command = [sys.executable, "-m", "tests.bench.overhead_local", file.name, str(num_batches)]
+        began = time.time()
+        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     figures = json.loads(done.stdout.splitlines()[-1])
     cpu, ends = figures["cpu_seconds"], figures["ends"]
     return Cost(
@@ -124,22 +157,26 @@ def idle_stack(root: psutil.Process) -> dict[str, Any]:
     return {"memory_mb": memory_mb(root), "cpu_share": shares}
 
 
-def measure(stack: Stack, preset: Path, num_rounds: int, num_batches: int) -> dict[str, Any]:
+def measure(stack: Stack, num_rounds: int, num_batches: int) -> dict[str, Any]:
     """The idle stack, then each round's costs by way of running."""
     root = psutil.Process(stack.pid)
     rest = Rest.log_in(stack)
-    spec = spec_of(rest.preset(PRESET), num_batches)
+    document = rest.preset(PRESET)
     time.sleep(IDLE_SECONDS)
     idle = idle_stack(root)
     rounds = []
     for number in range(num_rounds):
-        costs = {
-            "one process, one thread": in_one_process(preset, num_batches, 1),
-            "one process, all cores": in_one_process(preset, num_batches, os.cpu_count() or 1),
-            "the stack": in_the_stack(rest, root, spec, f"round {number + 1}"),
-        }
+        costs = {}
+        for way in WAYS:
+            spec = spec_of(document, num_batches, way.max_staleness)
+            name = f"round {number + 1}, {way.name}"
+            costs[way.name] = (
+                in_the_stack(rest, root, spec, name)
+                if way.num_threads is None
+                else in_one_process(spec, way.num_threads)
+            )
         rounds.append({way: asdict(cost) for way, cost in costs.items()} | {"load": os.getloadavg()[0]})
-        figures = ", ".join(
+        figures = "; ".join(
             f"{way} {cost.cpu_seconds:.2f} s of CPU, {cost.wall_seconds:.2f} s" for way, cost in costs.items()
         )
         print(f"  round {number + 1}: {figures}", flush=True)
@@ -158,23 +195,17 @@ def ratio(rounds: Sequence[dict[str, Any]], way: str, base: str, figure: str) ->
 
 
 def table(result: dict[str, Any]) -> str:
-    rounds, ways = result["rounds"], ("one process, one thread", "one process, all cores", "the stack")
-    lines = [f"{'':26s} {'CPU s a batch':>14s} {'wall s a batch':>15s} {'first batch s':>14s} {'memory MB':>10s}"]
-    lines += [
-        f"{way:26s} {median(rounds, way, 'cpu_seconds'):14.2f} {median(rounds, way, 'wall_seconds'):15.2f} "
-        f"{median(rounds, way, 'first_batch_seconds'):14.1f} {median(rounds, way, 'memory_mb'):10.0f}"
-        for way in ways
-    ]
-    for base, figure, what in (
-        (ways[0], "cpu_seconds", "CPU of the stack over one process, one thread"),
-        (ways[0], "wall_seconds", "wall of the stack over one process, one thread"),
-        (ways[1], "wall_seconds", "wall of the stack over one process, all cores"),
-    ):
-        middle, least, largest = ratio(rounds, ways[2], base, figure)
-        lines.append(f"{what}: {middle:.2f} ({least:.2f} to {largest:.2f})")
-    parts = {part for each in rounds for part in each[ways[2]]["cpu_by_part"]}
+    rounds = result["rounds"]
+    lines = [f"{'':38s} {'CPU s a batch':>14s} {'wall s a batch':>15s} {'first batch s':>14s} {'memory MB':>10s}"]
+    for way in WAYS:
+        cpu, wall, first, memory = (median(rounds, way.name, figure) for figure in FIGURES)
+        lines.append(f"{way.name:38s} {cpu:14.2f} {wall:15.2f} {first:14.1f} {memory:10.0f}")
+    for way, base, figure in RATIOS:
+        middle, least, largest = ratio(rounds, way.name, base.name, figure)
+        lines.append(f"{figure} of {way.name} over {base.name}: {middle:.2f} ({least:.2f} to {largest:.2f})")
+    parts = {part for each in rounds for part in each[STACK.name]["cpu_by_part"]}
     by_part = {
-        part: statistics.median(each[ways[2]]["cpu_by_part"].get(part, 0.0) for each in rounds) for part in parts
+        part: statistics.median(each[STACK.name]["cpu_by_part"].get(part, 0.0) for each in rounds) for part in parts
     }
     lines += [f"  {part:24s} {by_part[part]:14.2f}" for part in sorted(parts, key=by_part.__getitem__, reverse=True)]
     idle = result["idle"]
@@ -190,9 +221,8 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=10)
     parser.add_argument("--out", type=Path, default=Path("var/bench/overhead.json"))
     arguments = parser.parse_args()
-    preset = Path("deploy/presets") / f"{PRESET}.yaml"
     with tempfile.TemporaryDirectory() as folder, running_stack(Path(folder)) as stack:
-        result = measure(stack, preset, arguments.rounds, arguments.batches)
+        result = measure(stack, arguments.rounds, arguments.batches)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(result, indent=1))
     print(table(result))
