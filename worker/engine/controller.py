@@ -234,8 +234,7 @@ class Controller:
         for lane in sorted(self._supervisor.ready):
             self._join(lane)
         self._report_state()
-        is_edge = position.batch in (0, self._answer.spec.num_batches)
-        if is_edge and self._components.evaluations.is_due(position.batch) and not self._commands.stop_wanted:
+        if self._components.evaluations.is_due_first(position.batch) and not self._commands.stop_wanted:
             self._boundaries.evaluate()
         else:
             self._status.enter(Phase.TRAIN)
