@@ -3,6 +3,7 @@
 ```text
         ┌──────────────────────── an iteration of the loop ───────────────────────┐
         │ commands ─► admission, boundaries, resizer  (pause, stop, save, resize) │
+        │ replanner: answers carried out              (`placement: auto`)         │
         │ scheduler.next_actions() ─► executor.start() ─► actor calls             │
         │ calls.step() ◄─ reports ─► scheduler.apply(event)                       │
         │ every second: queue depths, spans; every minute: the lanes' clocks      │
@@ -244,6 +245,7 @@ class Controller:
         gang anew."""
         self._scheduler = None
         self._resizer.rewind(reason)
+        self._replanner.rewind()
         self._components.rewind()
         self._status.enter(Phase.LOAD_MODEL, "new trainer ranks")
         self._supervisor.restart_gang()
