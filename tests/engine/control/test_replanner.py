@@ -9,7 +9,7 @@ import pytest
 from tests.engine.control.four_lanes import ROLES
 from worker.contracts.names import LaneRole
 from worker.contracts.replanning import ReplanBasis
-from worker.contracts.resizing import Resize, ResizeCause, ResizeReport, ResizeState
+from worker.contracts.resizing import Resize, ResizeCause, ResizeReport, ResizeState, TrainerChangeSeconds
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control import replanner as replanner_module
 from worker.engine.control.replanner import Replanner
@@ -58,10 +58,13 @@ class FakeResizer:
         self.reported: ResizeReport | None = None
         self.num_started = 0
         self.state = ResizeState.FAILED
+        self.trainer_seconds: TrainerChangeSeconds | None = None
 
     def start(self, resize_id: str, resize: Resize) -> None:
         self.num_started += 1
-        self.reported = ResizeReport(id=resize_id, cause=ResizeCause.PLAN, state=self.state)
+        self.reported = ResizeReport(
+            id=resize_id, cause=ResizeCause.PLAN, state=self.state, trainer_seconds=self.trainer_seconds
+        )
 
 
 class Setup:
@@ -123,6 +126,17 @@ def test_lanes_that_are_loaded_from_now_on_get_the_present_switches_again(setup:
     setup.complete(1)
     assert setup.supervisor.pipeline == setup.replanner.pipeline
     assert setup.replanner.pipeline.tag == "off"
+
+
+@pytest.mark.parametrize("state", [ResizeState.ACCEPTED, ResizeState.FAILED])
+def test_a_gang_that_was_replaced_works_by_the_plan_whatever_becomes_of_other_lanes(
+    setup: Setup, state: ResizeState
+) -> None:
+    """One that is not to be lent any more holds nothing to generate with."""
+    setup.resizer.state = state
+    setup.resizer.trainer_seconds = TrainerChangeSeconds(checkpoint=1.0, start=1.0, restore=1.0)
+    setup.complete(1)
+    assert setup.replanner.pipeline.tag == "greedy"
 
 
 def test_trainer_lanes_can_be_lent_where_they_were_loaded_for_it(setup: Setup) -> None:

@@ -169,12 +169,16 @@ class Replanner:
         self._pending = _Pending(resize_id, answer, predicted)
 
     def _settle(self, pending: _Pending) -> None:
-        """Adopt the answer once the lanes are in their places."""
+        """Adopt the answer once the lanes are in their places, or the gang is replaced: the new one is loaded for its
+        switches alone, whatever becomes of the lanes that are to generate or are let go."""
         report = self._resizer.reported
-        if report is None or report.id != pending.resize_id or report.state is ResizeState.ACCEPTED:
+        if report is None or report.id != pending.resize_id:
+            return
+        is_gang_replaced = report.trainer_seconds is not None
+        if report.state is ResizeState.ACCEPTED and not is_gang_replaced:
             return
         self._pending = None
-        if report.state is ResizeState.FAILED:
+        if report.state is ResizeState.FAILED and not is_gang_replaced:
             logger.warning("the new plan came to nothing: %s", report.reason)
             self._supervisor.pipeline = self.pipeline
             if pending.answer.moves_trainers:
