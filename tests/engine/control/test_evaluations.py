@@ -37,7 +37,8 @@ class Setup:
         self.evaluations.evaluation(batch=batch, policy_version=batch)
 
     def complete(self, batch: int) -> None:
-        fragment, images = Fragment(FragmentKey(Purpose.EVALUATE, batch, 0, 0), (0,), batch), None
+        fragment = Fragment(FragmentKey(Purpose.EVALUATE, batch, 0, 0), (0,), batch)
+        images: Any = None
         self.fragments.put(
             FragmentRecord(
                 fragment=fragment,
@@ -45,7 +46,7 @@ class Setup:
                 prompt_index=0,
                 lane="rollout-0",
                 seeds=(0,),
-                images=images,  # type: ignore[arg-type]
+                images=images,
                 parts={},
             )
         )

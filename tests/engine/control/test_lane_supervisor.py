@@ -1,11 +1,12 @@
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.engine.control.four_lanes import ROLES
-from worker.contracts.ingest import BootstrapAnswer
+from tests.engine.driving import bootstrap_answer
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole, TrainerAssist
 from worker.contracts.run_spec import RunSpec
@@ -47,12 +48,12 @@ def lanes() -> FakeLanes:
 
 
 @pytest.fixture
-def supervisor(lanes: Any, client: Any, make_spec: Callable[..., RunSpec]) -> LaneSupervisor:
+def supervisor(lanes: Any, client: Any, make_spec: Callable[..., RunSpec], tmp_path: Path) -> LaneSupervisor:
     calls: Any = FakeCalls()
     gang: Any = SimpleNamespace(lanes=["trainer-0"], load=lambda *arguments, otherwise=None: None)
     prompts: Any = None
     return LaneSupervisor(
-        answer=BootstrapAnswer.model_construct(spec=make_spec()),
+        answer=bootstrap_answer(make_spec(), "none", tmp_path),
         prompts=prompts,
         lanes=lanes,
         calls=calls,
@@ -89,8 +90,8 @@ def test_a_lost_trainer_rank_is_never_restarted_alone(supervisor: LaneSupervisor
 
 
 def test_the_switches_of_the_gang_are_those_that_it_was_loaded_for_last(supervisor: LaneSupervisor) -> None:
-    supervisor.load_gang(lambda reports: None, lambda reason: None)
-    supervisor.pipeline = supervisor.pipeline.model_copy(update={"tag": TrainerAssist.GREEDY})
-    assert supervisor.gang_pipeline.tag is TrainerAssist.OFF
-    supervisor.load_gang(lambda reports: None, lambda reason: None)
-    assert supervisor.gang_pipeline.tag is TrainerAssist.GREEDY
+    before = supervisor.pipeline
+    after = supervisor.pipeline = before.model_copy(update={"tag": TrainerAssist.GREEDY})
+    assert supervisor.gang_pipeline == before
+    supervisor.load_gang(lambda reports: None)
+    assert supervisor.gang_pipeline == after
