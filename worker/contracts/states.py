@@ -44,8 +44,6 @@ LEGAL_MOVES: dict[RunState, frozenset[RunState]] = {
 
 END_STATES = frozenset({RunState.COMPLETED, RunState.STOPPED, RunState.CANCELLED, RunState.FAILED})
 """States of a run that has ended: it has no driver and no lanes, and changes only if a user resumes it."""
-LIVE_STATES = frozenset({RunState.STARTING, RunState.RUNNING, RunState.PAUSED, RunState.STOPPING})
-"""States in which a run may hold lanes."""
 
 
 def is_legal(old: RunState, new: RunState) -> bool:

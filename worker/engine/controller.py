@@ -3,6 +3,7 @@
 ```text
         ┌──────────────────────── an iteration of the loop ───────────────────────┐
         │ commands ─► admission, boundaries, resizer  (pause, stop, save, resize) │
+        │ replanner: answers carried out              (`placement: auto`)         │
         │ scheduler.next_actions() ─► executor.start() ─► actor calls             │
         │ calls.step() ◄─ reports ─► scheduler.apply(event)                       │
         │ every second: queue depths, spans; every minute: the lanes' clocks      │
@@ -234,8 +235,7 @@ class Controller:
         for lane in sorted(self._supervisor.ready):
             self._join(lane)
         self._report_state()
-        is_edge = position.batch in (0, self._answer.spec.num_batches)
-        if is_edge and self._components.evaluations.is_due(position.batch) and not self._commands.stop_wanted:
+        if self._components.evaluations.is_due_first(position.batch) and not self._commands.stop_wanted:
             self._boundaries.evaluate()
         else:
             self._status.enter(Phase.TRAIN)
@@ -245,6 +245,7 @@ class Controller:
         gang anew."""
         self._scheduler = None
         self._resizer.rewind(reason)
+        self._replanner.rewind()
         self._components.rewind()
         self._status.enter(Phase.LOAD_MODEL, "new trainer ranks")
         self._supervisor.restart_gang()

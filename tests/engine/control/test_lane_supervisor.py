@@ -1,10 +1,14 @@
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.engine.control.four_lanes import ROLES
-from worker.contracts.names import LaneRole
+from tests.engine.driving import bootstrap_answer
+from worker.contracts.names import LaneRole, TrainerAssist
+from worker.contracts.run_spec import RunSpec
 from worker.engine.control.cluster_lanes import LaneHandle
 from worker.engine.control.lane_supervisor import MAX_LANE_RESTARTS, LanesExhaustedError, LaneSupervisor
 from worker.engine.control.pending_calls import RewindNeededError
@@ -43,13 +47,12 @@ def lanes() -> FakeLanes:
 
 
 @pytest.fixture
-def supervisor(lanes: Any, client: Any) -> LaneSupervisor:
+def supervisor(lanes: Any, client: Any, make_spec: Callable[..., RunSpec], tmp_path: Path) -> LaneSupervisor:
     calls: Any = FakeCalls()
-    gang: Any = SimpleNamespace(lanes=["trainer-0"])
-    answer: Any = SimpleNamespace()
+    gang: Any = SimpleNamespace(lanes=["trainer-0"], load=lambda *arguments, otherwise=None: None)
     prompts: Any = None
     return LaneSupervisor(
-        answer=answer,
+        answer=bootstrap_answer(make_spec(), "none", tmp_path),
         prompts=prompts,
         lanes=lanes,
         calls=calls,
@@ -83,3 +86,11 @@ def test_a_lost_trainer_rank_is_never_restarted_alone(supervisor: LaneSupervisor
     with pytest.raises(RewindNeededError, match="trainer-0"):
         supervisor.lost("trainer-0", "killed")
     assert lanes["trainer-0"].num_restarts == 0
+
+
+def test_the_switches_of_the_gang_are_those_that_it_was_loaded_for_last(supervisor: LaneSupervisor) -> None:
+    before = supervisor.pipeline
+    after = supervisor.pipeline = before.model_copy(update={"tag": TrainerAssist.GREEDY})
+    assert supervisor.gang_pipeline == before
+    supervisor.load_gang(lambda reports: None)
+    assert supervisor.gang_pipeline == after

@@ -23,13 +23,17 @@ class FakeProcess:
 
     def __init__(self) -> None:
         self.questions: list[ReplanQuestion] = []
+        self.is_answered = True
         self._answered = 0
+
+    def close(self) -> None:
+        self._answered = len(self.questions)
 
     def ask(self, question: ReplanQuestion) -> None:
         self.questions.append(question)
 
     def take_answer(self) -> ReplanAnswer | None:
-        if self._answered == len(self.questions):
+        if not self.is_answered or self._answered == len(self.questions):
             return None
         self._answered += 1
         return ReplanAnswer(
@@ -73,19 +77,26 @@ class Setup:
             clock=SimpleNamespace(now=lambda: 0.0),
             telemetry=SimpleNamespace(client=client),
         )
-        self.supervisor, self.resizer = SimpleNamespace(pipeline=spec.pipeline), FakeResizer()
+        self.supervisor = SimpleNamespace(pipeline=spec.pipeline, gang_pipeline=spec.pipeline)
+        self.resizer = FakeResizer()
         supervisor: Any = self.supervisor
         resizer: Any = self.resizer
         self.replanner = Replanner(components, supervisor, resizer)
         self.process: Any = self.replanner._process
 
+    def begin(self, batch: int) -> None:
+        """A scheduler begins after `batch` complete batches."""
+        costs = SimpleNamespace(measured=dict, seconds=lambda *which: None)
+        self.state = SimpleNamespace(batches_completed=batch, costs=costs)
+        scheduler: Any = SimpleNamespace(state=self.state, revise=lambda *switches: None)
+        self.replanner.begin(scheduler)
+
     def complete(self, batch: int, *, is_rewound: bool = False) -> None:
         """The run has `batch` complete batches, and goes on until every answer is carried out."""
+        if is_rewound:
+            self.replanner.rewind()
         if batch == 1 or is_rewound:
-            costs = SimpleNamespace(measured=dict, seconds=lambda *which: None)
-            self.state = SimpleNamespace(batches_completed=batch - 1, costs=costs)
-            scheduler: Any = SimpleNamespace(state=self.state, revise=lambda *switches: None)
-            self.replanner.begin(scheduler)
+            self.begin(batch - 1)
         self.state.batches_completed = batch
         self.replanner.batch_complete()
         for _ in range(2):
@@ -117,8 +128,50 @@ def test_lanes_that_are_loaded_from_now_on_get_the_present_switches_again(setup:
     assert setup.replanner.pipeline.tag == "off"
 
 
-def test_a_gang_that_was_replaced_can_be_lent_though_another_lane_failed(setup: Setup) -> None:
+@pytest.mark.parametrize("state", [ResizeState.ACCEPTED, ResizeState.FAILED])
+def test_a_gang_that_was_replaced_works_by_the_plan_whatever_becomes_of_other_lanes(
+    setup: Setup, state: ResizeState
+) -> None:
+    """One that is not to be lent any more holds nothing to generate with."""
+    setup.resizer.state = state
     setup.resizer.trainer_seconds = TrainerChangeSeconds(checkpoint=1.0, start=1.0, restore=1.0)
-    for batch in (1, 2, 3):
-        setup.complete(batch)
-    assert [question.can_lend for question in setup.process.questions] == [False, True]
+    setup.complete(1)
+    assert setup.replanner.pipeline.tag == "greedy"
+
+
+def test_trainer_lanes_can_be_lent_where_they_were_loaded_for_it(setup: Setup) -> None:
+    setup.supervisor.gang_pipeline = setup.supervisor.pipeline.model_copy(update={"tag": "greedy"})
+    setup.complete(1)
+    assert [question.can_lend for question in setup.process.questions] == [True]
+
+
+def test_a_gang_that_starts_again_is_loaded_for_the_switches_it_goes_on_with(setup: Setup) -> None:
+    """A scheduler that lends as before would else ask a gang to generate that was loaded for a plan without lending."""
+    setup.resizer.state = ResizeState.ACCEPTED
+    setup.complete(1)
+    assert setup.supervisor.pipeline.tag == "greedy"
+    setup.replanner.rewind()
+    assert setup.supervisor.pipeline.tag == "off"
+    setup.begin(0)
+    assert setup.supervisor.pipeline.tag == "greedy", "the plan is still to be carried out"
+
+
+def test_a_gang_is_loaded_for_a_plan_that_was_carried_out_just_before(setup: Setup) -> None:
+    setup.resizer.state = ResizeState.DONE
+    setup.begin(0)
+    setup.state.batches_completed = 1
+    setup.replanner.batch_complete()
+    setup.replanner.step()
+    setup.replanner.rewind()
+    setup.begin(0)
+    assert (setup.supervisor.pipeline.tag, setup.replanner.pipeline.tag) == ("greedy", "greedy")
+
+
+def test_an_answer_that_was_asked_for_before_a_rewind_is_dropped(setup: Setup) -> None:
+    setup.process.is_answered = False
+    setup.complete(1)
+    setup.replanner.rewind()
+    setup.begin(0)
+    setup.process.is_answered = True
+    setup.replanner.step()
+    assert setup.resizer.num_started == 0

@@ -8,6 +8,7 @@ import torch
 from diffusers import FluxPipeline
 
 from tests.engine.stacked import latents_of, means_of, next_latents_of
+from worker.contracts.algorithms import DiffusionNftSpec
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError, SyncError
@@ -86,6 +87,20 @@ def test_fragments_of_one_call_are_those_of_calls_of_their_own(sampler: Sampler)
         for values in (latents_of, next_latents_of, means_of, lambda each: each.log_probs):
             torch.testing.assert_close(values(one.trajectories), values(other.trajectories), rtol=1e-5, atol=1e-5)
         assert np.abs(one.images.astype(int) - other.images).max() <= 1
+
+
+def test_fragments_of_one_call_can_be_those_of_an_algorithm_that_trains_on_finished_samples(
+    make_spec: Callable[..., RunSpec], tiny_checkpoint: str
+) -> None:
+    finished = {"algorithm": DiffusionNftSpec()}
+    sampler = with_fresh_adapter(make_spec().model_copy(update=finished), tiny_checkpoint)
+    requests = [request(), request(group=1, prompt=OTHER_PROMPT)]
+    together, alone = sampler.generate_all(requests), [sampler.generate(each) for each in requests]
+    for one, other in zip(together, alone, strict=True):
+        assert one.trajectories is not None and one.trajectories.clean is not None
+        assert other.trajectories is not None and other.trajectories.clean is not None
+        assert not one.trajectories.states
+        torch.testing.assert_close(one.trajectories.clean, other.trajectories.clean, rtol=1e-5, atol=1e-5)
 
 
 def test_fragments_of_one_call_take_one_pass_a_denoising_step(sampler: Sampler) -> None:

@@ -3,7 +3,7 @@
 ```text
 batch trained (`Snapshotted`)  ─► checkpoint, where due or requested: gang reserved ─► saved ─► released
                                   or, where the trainer gang is to be replaced, reserved until that is done
-version published              ─► evaluation, where due, while the next batch is trained
+version published              ─► evaluation, where due: generated before the next batch, or while that is trained
 last batch, or stopped         ─► final checkpoint and download, last evaluation
 ```
 
@@ -79,13 +79,15 @@ class BatchBoundaries:
     # --- evaluations ------------------------------------------------------------------------------------------------
 
     def evaluate(self) -> None:
-        """Start a held-out evaluation of the version published last."""
-        state = self._current.state
+        """Start a held-out evaluation of the version published last. The run enters the phase of evaluating, unless it
+        trains meanwhile."""
+        scheduler, state = self._current, self._current.state
         request = self._components.evaluations.evaluation(
             batch=state.batches_completed, policy_version=state.policy_version
         )
-        self._current.apply(request, self._components.clock.now())
-        self._status.enter(Phase.EVALUATE)
+        scheduler.apply(request, self._components.clock.now())
+        is_beside_training = state.trains_on and not scheduler.evaluates_first
+        self._status.enter(Phase.TRAIN if is_beside_training else Phase.EVALUATE)
 
     def evaluation_complete(self, action: EvaluationComplete) -> None:
         """Report the samples of an evaluation, or of a user's own prompts."""

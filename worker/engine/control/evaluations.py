@@ -5,6 +5,7 @@ cadence, or a `sample_now` command ─► EvaluationRequested ─► generated a
 ```
 
 Both use fixed seeds that training never uses, so pictures of one prompt and member are comparable over the whole run.
+An evaluation may still be under way when the next one is due, since it is generated and scored beside the batches.
 """
 
 from worker.contracts.commands import RunCommand
@@ -20,9 +21,13 @@ from worker.engine.control.sample_reporter import SampleReporter, SampleSet
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 from worker.scheduling.core.messages import EvaluationComplete, EvaluationRequested, Purpose
 
+MAX_UNDER_WAY = 2
+"""The most evaluations under way at a time, but for the last one of a run: one may take as long as the batch after it
+and longer. Where reward lanes fall behind further, those that are due are left out rather than their pictures kept."""
+
 
 class EvaluationManager:
-    """Begins and reports evaluations and sample requests. At most one of each is under way at a time."""
+    """Begins and reports evaluations and sample requests, of which at most one is under way at a time."""
 
     def __init__(
         self,
@@ -42,10 +47,12 @@ class EvaluationManager:
         self._commands = commands
         self._command: RunCommand | None = None
         """The `sample_now` command whose samples are under way."""
-        self._last_evaluated: int | None = None
-        """The number of batches that were complete at the last evaluation."""
-        self.is_evaluating = False
-        """Whether an evaluation is under way."""
+        self._last_begun: int | None = None
+        """The number of batches that were complete when the last evaluation began."""
+        self._under_way: set[int] = set()
+        """The same number of each evaluation that is not complete."""
+        self._dropped: set[int] = set()
+        """Those that a rewind has dropped."""
 
     def is_due(self, batch: int, *, is_end: bool = False) -> bool:
         """Whether an evaluation is due after `batch` complete batches: by the cadence, and at the run's start and end.
@@ -54,14 +61,23 @@ class EvaluationManager:
             batch: the number of batches complete.
             is_end: the run ends here, although it is not at its last batch.
         """
-        if self.is_evaluating or self._last_evaluated == batch:
+        if self._last_begun == batch:
             return False
+        if is_end or batch == self._spec.num_batches:
+            return True
         every = self._spec.evaluation.every_num_batches
-        return is_end or batch in (0, self._spec.num_batches) or (every is not None and batch % every == 0)
+        is_scheduled = batch == 0 or (every is not None and batch % every == 0)
+        return is_scheduled and len(self._under_way) < MAX_UNDER_WAY
+
+    def is_due_first(self, batch: int) -> bool:
+        """Whether an evaluation is due before a scheduler's first batch, after `batch` complete ones: at the run's
+        start and end, and where a rewind has dropped it. Any other was begun by the attempt before."""
+        return self.is_due(batch) and (batch in (0, self._spec.num_batches) or batch in self._dropped)
 
     def evaluation(self, *, batch: int, policy_version: int) -> EvaluationRequested:
         """Begin an evaluation of the version published last, after `batch` complete batches."""
-        self.is_evaluating = True
+        self._last_begun = batch
+        self._under_way.add(batch)
         return EvaluationRequested(
             purpose=Purpose.EVALUATE,
             batch=batch,
@@ -87,7 +103,9 @@ class EvaluationManager:
     def restart(self) -> None:
         """Called when the scheduler was replaced: the new one has no evaluation, and the command under way is queued
         again."""
-        self.is_evaluating = False
+        self._dropped, self._under_way = self._under_way, set()
+        if self._dropped:
+            self._last_begun = None
         if self._command is not None:
             self._commands.sample_commands.appendleft(self._command)
             self._command = None
@@ -129,8 +147,7 @@ class EvaluationManager:
             optimizer_step=position.optimizer_step,
             values=({} if mean is None else {Metric.EVAL_REWARD: mean}) | part_means(records, Metric.EVAL_PART),
         )
-        self.is_evaluating = False
-        self._last_evaluated = batch
+        self._under_way.remove(batch)
 
     def _answer_command(self) -> None:
         assert self._command is not None, "sample requests begin with a command"

@@ -79,6 +79,8 @@ class LaneSupervisor:
         self._gang_started_at = 0.0
         self.gang_start_seconds: float | None = None
         """What the trainer ranks took to start and load when they last did; `None` before that."""
+        self.gang_pipeline = answer.spec.pipeline
+        """The switches that the trainer ranks were loaded for last."""
         self.ready: set[str] = set()
         """Lanes that are loaded and not lost."""
 
@@ -103,7 +105,7 @@ class LaneSupervisor:
         """Start loading on all lanes at once, since loading takes most of a run's start-up time."""
         for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
             self._load(lane)
-        self._gang.load(self._answer, self._prompts, self._gang_loaded)
+        self.load_gang(self._gang_loaded)
 
     def bring_up(self, lane: str, otherwise: Callable[[str], None]) -> None:
         """Load a rollout or reward lane whose actor was started while the run works. `otherwise` is called with the
@@ -111,8 +113,9 @@ class LaneSupervisor:
         self._tentative[lane] = otherwise
         self._start(lane)
 
-    def load_gang(self, then: Callable[[Reports], None], otherwise: Callable[[str], None]) -> None:
-        """Load all trainer ranks, whose actors are up. `otherwise` is called with the reason where one cannot load."""
+    def load_gang(self, then: Callable[[Reports], None], otherwise: Callable[[str], None] | None = None) -> None:
+        """Load all trainer ranks, whose actors are up. `otherwise` is called as `PendingCalls.start` says."""
+        self.gang_pipeline = self.pipeline
         self._gang.load(self._answer, self._prompts, then, otherwise=otherwise)
 
     def forget(self, lane: str) -> None:
@@ -157,7 +160,7 @@ class LaneSupervisor:
                 self._restart(lane)
         self._lanes.wait_until_up(self._gang.lanes, self._poll_web)
         self.report()
-        self._gang.load(self._answer, self._prompts, self._gang_loaded)
+        self.load_gang(self._gang_loaded)
 
     def _restart(self, lane: str) -> None:
         self._lanes.restart(lane)

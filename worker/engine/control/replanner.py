@@ -6,10 +6,10 @@ version published ─► due? ─► question to another process ─► answer �
                                                                  └─► switches, fragments to come ─┘
 ```
 
-Invariants: the loop never waits for an answer, and one that was asked for other lanes than the run has by then is
-dropped; a plan is reported once the run works by it. Each change of the trainer gang, tried or done, or of the fragment
-size doubles the number of batches before the next question, so a run of n batches tries at most about log2 n of them,
-whatever is measured.
+Invariants: the loop never waits for an answer, and one that was asked for other lanes than the run has by then, or
+before a rewind, is dropped; a plan is reported once the run works by it. Each change of the trainer gang, tried or
+done, or of the fragment size doubles the number of batches before the next question, so a run of n batches tries at
+most about log2 n of them, whatever is measured.
 """
 
 import logging
@@ -54,18 +54,26 @@ class Replanner:
         self._pending: _Pending | None = None
         self._asked: ReplanQuestion | None = None
         self._scheduler: Scheduler | None = None
-        self._loaded_pipeline = components.answer.spec.pipeline
-        """The switches that the trainer lanes were loaded for."""
         self.pipeline = components.answer.spec.pipeline
         """The run's present switches."""
         self.fragment_size = components.answer.spec.algebra.fragment_size
         """Trajectories of a fragment, in batches that begin from now on."""
 
     def begin(self, scheduler: Scheduler) -> None:
-        """Work with a new scheduler, at first or after a rewind, which has loaded the trainer lanes anew."""
+        """Work with a new scheduler, at first or after a rewind."""
         self._scheduler = scheduler
-        self._loaded_pipeline = self._supervisor.pipeline
+        if self._pending is not None:
+            # The gang is still to be replaced, by one that is loaded for the switches to come.
+            self._supervisor.pipeline = self._pending.answer.pipeline
         self._cadence.restart(self._batch)
+
+    def rewind(self) -> None:
+        """The run goes back to its last checkpoint: the gang is about to be loaded anew, for the switches that the run
+        goes on with. An answer under way may count on what the lanes were loaded for before, so it is dropped."""
+        self._process.close()
+        if self._pending is not None:
+            self._settle(self._pending)
+        self._supervisor.pipeline = self.pipeline
 
     def batch_complete(self) -> None:
         """A version was published: note when, and ask how to go on where that is due."""
@@ -105,7 +113,7 @@ class Replanner:
             roles=self._roles,
             pipeline=self.pipeline,
             fragment_size=self.fragment_size,
-            can_lend=self._loaded_pipeline.trainers_generate,
+            can_lend=self._supervisor.gang_pipeline.trainers_generate,
             measured=dump_costs(scheduler.state.costs.measured()),
             batches_left=self._batches_left,
             move_seconds=self._move_seconds(scheduler),
@@ -161,14 +169,16 @@ class Replanner:
         self._pending = _Pending(resize_id, answer, predicted)
 
     def _settle(self, pending: _Pending) -> None:
-        """Adopt the answer once the lanes are in their places."""
+        """Adopt the answer once the lanes are in their places, or the gang is replaced: the new one is loaded for its
+        switches alone, whatever becomes of the lanes that are to generate or are let go."""
         report = self._resizer.reported
-        if report is None or report.id != pending.resize_id or report.state is ResizeState.ACCEPTED:
+        if report is None or report.id != pending.resize_id:
+            return
+        is_gang_replaced = report.trainer_seconds is not None
+        if report.state is ResizeState.ACCEPTED and not is_gang_replaced:
             return
         self._pending = None
-        if report.trainer_seconds is not None:
-            self._loaded_pipeline = pending.answer.pipeline
-        if report.state is ResizeState.FAILED:
+        if report.state is ResizeState.FAILED and not is_gang_replaced:
             logger.warning("the new plan came to nothing: %s", report.reason)
             self._supervisor.pipeline = self.pipeline
             if pending.answer.moves_trainers:

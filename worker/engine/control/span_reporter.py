@@ -33,14 +33,7 @@ StateOf = Callable[[], object]
 class SpanReporter:
     """Records the spans of all lanes, and emits them when they end."""
 
-    def __init__(
-        self,
-        lanes: ClusterLanes,
-        clock: DriverClock,
-        client: TelemetryClient,
-        *,
-        run: UUID,
-    ) -> None:
+    def __init__(self, lanes: ClusterLanes, clock: DriverClock, client: TelemetryClient, *, run: UUID) -> None:
         """Record spans of `lanes` for `run`, and emit them with `client`."""
         self._lanes = lanes
         self._clock = clock

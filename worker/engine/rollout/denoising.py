@@ -50,7 +50,8 @@ class Transitions:
         tensors = [*self.states.values(), *self.means.values()]
         for number in numbers:
             rows = slice(first, first + number)
-            copies = iter(torch.stack([tensor[rows] for tensor in tensors]))
+            # There are none where an algorithm trains on finished samples.
+            copies = iter(torch.stack([tensor[rows] for tensor in tensors]) if tensors else ())
             found.append(
                 Transitions(
                     states={step: next(copies) for step in self.states},

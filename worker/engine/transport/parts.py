@@ -45,9 +45,10 @@ class FragmentParts:
         self._by_step = spec.pipeline.tsp and spec.algorithm.needs.log_probs
         """Whether micro-batches of the same members may go to different ranks and need different tensors."""
         self._trajectory_num_bytes = 0.0
+        """The most bytes of a trajectory, in mean over its fragment, that were observed."""
 
     def observe(self, num_bytes: int, *, num_trajectories: int) -> None:
-        """Learn the bytes of a generated fragment; until the first one is known, fragments stay whole."""
+        """Note the bytes of a generated fragment; until the first one is known, fragments stay whole."""
         self._trajectory_num_bytes = max(self._trajectory_num_bytes, num_bytes / num_trajectories)
 
     def of(self, fragment: Fragment, *, num_ranks: int) -> tuple[Part, ...]:

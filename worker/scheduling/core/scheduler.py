@@ -166,10 +166,14 @@ class Scheduler:
         self._lending.policy = lending_policy
         self._order_generation()
 
+    @property
+    def evaluates_first(self) -> bool:
+        """Whether an evaluation is generated before batches, because trainer lanes generate: after training they hold
+        another version. Otherwise it is generated while its version is trained on."""
+        return self._lending.policy is not None
+
     def _order_generation(self) -> None:
-        """Where trainer lanes generate, an evaluation goes first: afterwards they hold another version."""
-        trainers_generate = self._lending.policy is not None
-        self.state.generation.order_by(evaluations_first if trainers_generate else evaluations_while_training)
+        self.state.generation.order_by(evaluations_first if self.evaluates_first else evaluations_while_training)
 
     # --- what happened ----------------------------------------------------------------------------------------------
 

@@ -110,6 +110,11 @@ class SchedulerState:
         return bool(self.work.batches)
 
     @property
+    def trains_on(self) -> bool:
+        """Whether a batch has begun and is not trained, or one will follow."""
+        return self.has_open_batch or self.admission.more_to_come
+
+    @property
     def is_quiescent(self) -> bool:
         """Whether nothing is under way, nothing is open, and nothing could start: at a boundary with admission closed,
         or at the end.

@@ -61,8 +61,8 @@ def _load(state: TrainingState, uri: str, rank: int) -> tuple[dict[str, Any], tu
     """Load one checkpoint. Raises `CheckpointError` on all ranks when one finds it damaged or of other parameters,
     before anything is changed."""
     with ExitStack() as stack:
-        stored = together(lambda: _verified(state, stack, uri, rank))
-        behaviour = together(lambda: _apply(state, stored, rank))
+        stored, behaviour = together(lambda: _verified(state, stack, uri, rank))
+        together(lambda: _apply(state, stored))
         state.optimizer.apply_masters()
         if random_file(rank) in stored.manifest.files:
             # A rank that the checkpoint knows nothing of keeps its own: a copy would draw what another rank draws.
@@ -70,8 +70,11 @@ def _load(state: TrainingState, uri: str, rank: int) -> tuple[dict[str, Any], tu
         return stored.manifest.client_state, behaviour
 
 
-def _verified(state: TrainingState, stack: ExitStack, uri: str, rank: int) -> StoredCheckpoint:
-    """The checkpoint, of which all that this rank needs is known to be there and right."""
+def _verified(
+    state: TrainingState, stack: ExitStack, uri: str, rank: int
+) -> tuple[StoredCheckpoint, tuple[PublishedShard, ...]]:
+    """The checkpoint, of which all that this rank needs is known to be there and right, and on rank 0 the older
+    version stored with it."""
     stored = stack.enter_context(StoredCheckpoint(uri))
     _check_contents(state, stored, uri)
     files = {
@@ -84,7 +87,7 @@ def _verified(state: TrainingState, stack: ExitStack, uri: str, rank: int) -> St
     if rank == 0 and stored.manifest.behaviour is not None:
         files |= set(stored.manifest.behaviour.files)
     stored.verify(files)
-    return stored
+    return stored, stored.behaviour() if rank == 0 else ()
 
 
 def _check_contents(state: TrainingState, stored: StoredCheckpoint, uri: str) -> None:
@@ -104,10 +107,8 @@ def _check_contents(state: TrainingState, stored: StoredCheckpoint, uri: str) ->
 
 
 @torch.no_grad()
-def _apply(state: TrainingState, stored: StoredCheckpoint, rank: int) -> tuple[PublishedShard, ...]:
-    """Write the stored fragments into the training state; returns the older version, on rank 0."""
-    # First, since it may raise.
-    behaviour = stored.behaviour() if rank == 0 else ()
+def _apply(state: TrainingState, stored: StoredCheckpoint) -> None:
+    """Write the stored fragments into the training state."""
     manifest = stored.manifest
     state.set_counters(optimizer_steps=manifest.optimizer_steps, skipped_steps=manifest.skipped_steps)
     state.optimizer.release_gathered()
@@ -120,4 +121,3 @@ def _apply(state: TrainingState, stored: StoredCheckpoint, rank: int) -> tuple[P
         for part in stored.parts(key, fragment.start, fragment.values.numel()):
             values = fragment.values[part.start - fragment.start : part.end - fragment.start]
             values.copy_(stored.read(key, part))
-    return behaviour
