@@ -197,9 +197,9 @@ class PipelineSpec(Contract):
     for each lane."""
     tag: TrainerAssist = TrainerAssist.OFF
     """Whether idle trainer lanes are lent to generation (trainer-assisted generation). `greedy` lends whenever
-    fragments wait; `search` only where the batch is predicted to end sooner, switching costs included. Use `search`
-    where trainer lanes show long bubbles; lending coarse fragments greedily can be slower than `off` (UniRL measured
-    0.68×)."""
+    fragments wait that rollout lanes would not all end before; `search` only where the batch is predicted to end
+    sooner, switching costs included. Use `search` where trainer lanes show long bubbles; lending coarse fragments
+    greedily can be slower than `off` (UniRL measured 0.68× where lanes were lent whenever they idled)."""
     max_staleness: Literal[0, 1] = 0
     """Policy versions by which samples may be older than the trained weights. 0 is strictly on-policy. 1 lets rollout
     lanes begin the next batch with the version before, so that they do not wait for training; a trajectory never mixes

@@ -2921,9 +2921,9 @@ export interface components {
             readonly tsp: boolean;
             /**
              * @description Whether idle trainer lanes are lent to generation (trainer-assisted generation). `greedy` lends whenever
-             *     fragments wait; `search` only where the batch is predicted to end sooner, switching costs included. Use `search`
-             *     where trainer lanes show long bubbles; lending coarse fragments greedily can be slower than `off` (UniRL measured
-             *     0.68×).
+             *     fragments wait that rollout lanes would not all end before; `search` only where the batch is predicted to end
+             *     sooner, switching costs included. Use `search` where trainer lanes show long bubbles; lending coarse fragments
+             *     greedily can be slower than `off` (UniRL measured 0.68× where lanes were lent whenever they idled).
              * @default off
              */
             readonly tag: components["schemas"]["TrainerAssist"];

@@ -11,14 +11,8 @@ from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.lane_table import Lane
 from worker.scheduling.core.lending import UNLIMITED, Allowance, LendingPolicy
 from worker.scheduling.core.state import SchedulerState
+from worker.scheduling.forecast.greedy import Greedy
 from worker.scheduling.forecast.search import Search
-
-
-class Greedy:
-    """`tag: greedy`: a fragment for every idle lane, for as long as fragments wait."""
-
-    def grant(self, state: SchedulerState, idle: Sequence[Lane], at: float) -> Allowance | None:
-        return Allowance(num_fragments=1)
 
 
 class Colocated:
