@@ -115,7 +115,7 @@ class TrainerAssist(ExplainedName):
     """Trainer-assisted generation: whether idle trainer lanes are lent to generation."""
 
     OFF = "off", "Trainer lanes only train."
-    GREEDY = "greedy", "An idle trainer lane generates whenever fragments wait."
+    GREEDY = "greedy", "An idle trainer lane generates while fragments wait that others would not end before."
     SEARCH = "search", "An idle trainer lane generates if the batch is predicted to end sooner."
 
 
