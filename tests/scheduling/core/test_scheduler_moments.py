@@ -171,6 +171,19 @@ def test_an_evaluation_fragment_lost_with_its_lane_is_generated_again_under_its_
     assert Pull("h", 1) in run.actions
 
 
+def test_a_version_that_a_slow_lane_still_pulls_is_needed_although_newer_ones_are_published() -> None:
+    run = ManualExecutor(TWO_GROUPS)
+    run.finish_all(Generate, Score, Accumulate, Commit)
+    run.finish(Snapshot)
+    run.finish(Publish)
+    assert Pull("h", 1) in run.apply(LaneJoined("h", LaneRole.ROLLOUT, None))
+    run.finish(Pull, "g")
+    while run.scheduler.state.batches_completed < 2:
+        run.finish(next(type(action) for action in run.actions if action != Pull("h", 1)))
+    assert run.scheduler.state.policy_version == 2
+    assert run.scheduler.state.needed_versions == {1, 2}
+
+
 def test_paused_in_mid_batch_the_batch_is_finished_and_no_other_begins() -> None:
     run = ManualExecutor(TWO_GROUPS)
     run.apply(AdmissionClosed())

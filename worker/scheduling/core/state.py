@@ -15,7 +15,7 @@ from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.generation import Generation
 from worker.scheduling.core.idle_causes import idle_cause
 from worker.scheduling.core.lane_table import LaneTable
-from worker.scheduling.core.messages import Publish
+from worker.scheduling.core.messages import Publish, Pull
 from worker.scheduling.core.open_work import OpenWork
 from worker.scheduling.core.scoring import Scoring
 
@@ -101,8 +101,9 @@ class SchedulerState:
 
     @property
     def needed_versions(self) -> frozenset[int]:
-        """The versions that a lane may still have to pull; the executor must keep their weights available."""
-        return self.work.policy_versions | {self.policy_version}
+        """The versions that a lane pulls or may still have to pull; the executor must keep their weights available."""
+        pulled = {lane.under_way.policy_version for lane in self.lanes if isinstance(lane.under_way, Pull)}
+        return self.work.policy_versions | pulled | {self.policy_version}
 
     @property
     def has_open_batch(self) -> bool:
