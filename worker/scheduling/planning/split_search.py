@@ -159,15 +159,22 @@ class SplitSearch:
             self._simulate_search(mode, settings, _SHARE_FOR_SEARCH * (self._budget - self._simulations.spent))
         return self._best_finalist(mode, settings, _Goal(goal.seconds, spent + may_spend))
 
-    def with_finest_fragments(self, mode: PlanningMode, found: SplitResult) -> SplitResult:
+    def with_finest_fragments(
+        self, mode: PlanningMode, found: SplitResult, *, only_if_faster: bool = False
+    ) -> SplitResult:
         """The same split with the smallest fragments where that is as fast: a search ends where batches are as short as
         the limits allow, mostly with large ones, but with small ones a lane that turns out slower than planned holds up
-        the others least. For modes at staleness 0; ahead of time lanes need not wait, and simulating takes longer."""
+        the others least. For modes at staleness 0; ahead of time lanes need not wait, and simulating takes longer.
+
+        Args:
+            only_if_faster: do not simulate what by its limit can only be as fast.
+        """
         settings, kinds = found.candidate.pipeline, self._limits.kinds
         if found.result is None or _is_costly_to_simulate(settings):
             return found
         finest = Split(kinds.numbers_of(found.candidate.trainers), min(self._limits.fragment_sizes))
-        if math.isinf(self._limits.limit(mode, finest, lends=settings.trainers_generate)):
+        limit = self._limits.limit(mode, finest, lends=settings.trainers_generate)
+        if math.isinf(limit) or (only_if_faster and limit > (1 - _CLOSE) * found.batch_seconds):
             return found
         left = self._max_fragments - self._simulations.spent
         result = self._simulations.result_at_length(finest, settings, may_spend=left)
