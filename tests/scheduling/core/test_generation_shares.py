@@ -13,6 +13,7 @@ from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import Cost, CostKind
 from worker.scheduling.core.generation_shares import GenerationShares
 from worker.scheduling.core.lane_table import LaneTable
+from worker.scheduling.core.lending import UNLIMITED
 from worker.scheduling.core.messages import Fragment, FragmentKey, Generate, LaneJoined, Purpose
 
 
@@ -30,6 +31,7 @@ class Lanes:
         for lane in seconds:
             self.table.join(LaneJoined(lane, LaneRole.TRAINER, 0))
             self.table[lane].serves = LaneRole.ROLLOUT
+            self.table.allow(self.table[lane], UNLIMITED)
 
     def start(self, lane: str, at: float) -> None:
         self.table.start(self.table[lane], Generate(lane, (fragment(0),)), at)
@@ -58,6 +60,16 @@ def test_a_lane_that_is_late_is_not_counted_on() -> None:
     lanes.start("fast", 0.0)
     assert lanes.declines("slow", 1, 20.0), "if it is late by another 10, it still ends one by 40, before 45"
     assert not lanes.declines("slow", 1, 27.0), "if by another 17, it ends one by 54, after 52"
+
+
+@pytest.mark.parametrize("is_busy", [False, True])
+def test_a_lane_that_begins_no_further_fragment_is_not_counted_on(is_busy: bool) -> None:
+    lanes = Lanes(fast=10.0, slow=25.0)
+    if is_busy:
+        lanes.start("fast", 0.0)
+    assert lanes.declines("slow", 1, 0.0)
+    lanes.table.allow(lanes.table["fast"], 0)
+    assert not lanes.declines("slow", 1, 0.0)
 
 
 def test_without_all_costs_no_lane_declines() -> None:

@@ -132,6 +132,23 @@ def test_every_schedule_trains_on_the_reference_samples_exactly_once_an_epoch(ru
     check_whole_run(RandomExecutor(run, seed).run())
 
 
+@pytest.mark.parametrize("seed", [191, 263])
+def test_what_users_ask_for_is_drawn_after_a_colocated_gang_has_been_called_back(seed: int) -> None:
+    run = Settings(
+        algebra=algebra_of(num_minibatches=3, groups_per_minibatch=1, fragments=(1, 2), num_epochs=2),
+        placement=Placement.COLOCATED,
+        lends_together=True,
+        equal_counts=True,
+        gap=False,
+        tsp=False,
+        num_rollout=0,
+        num_reward=2,
+        num_trainer=4,
+        disturbance=0.15,
+    )
+    check_whole_run(RandomExecutor(run, seed).run())
+
+
 @settings(max_examples=800, deadline=None)
 @given(run=settings_of_runs(disturbance=0.15), seed=seeds)
 def test_lanes_lost_and_joined_pauses_and_requests_change_nothing_in_what_is_trained(run: Settings, seed: int) -> None:

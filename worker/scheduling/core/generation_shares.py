@@ -64,10 +64,11 @@ class GenerationShares:
         return float(num_ended.sum() - num_ended[index]) >= num_waiting
 
     def _read(self, first: Fragment) -> None:
-        """Take over what the cost model knows, once for each batch and whenever lanes come or go."""
+        """Take over what the cost model knows, once for each batch and whenever lanes come, go or are to begin no
+        further fragment."""
         key, size = first.key, len(first.members)
         trainers = self._lanes.trainers
-        read_for = key.purpose, key.batch, size, self._lanes.num_joined, len(trainers)
+        read_for = key.purpose, key.batch, size, self._lanes.num_joined, len(trainers), self._lanes.num_allowances_ended
         if read_for == self._read_for:
             return
         self._read_for, self._index, self._most_waiting = read_for, {}, -1
@@ -78,11 +79,13 @@ class GenerationShares:
         self._index = {lane.name: index for index, lane in enumerate(trainers)}
         self._fragment_seconds = np.array(known)
         self._ends_at = np.array([self._end_of(lane) for lane in trainers])
-        self._is_free = np.array([lane.is_lent and lane.under_way is None for lane in trainers])
+        self._is_free = np.array([lane.allowance > 0 and lane.under_way is None for lane in trainers])
         # In the seconds of the slowest lane's fragment, the others end no more than this.
         self._most_waiting = math.floor(float((max(known) / self._fragment_seconds).sum()))
 
     def _end_of(self, lane: Lane) -> float:
+        if not lane.allowance:
+            return math.inf
         match lane.under_way:
             case Generate() | Pull() | Switch(to=LaneRole.ROLLOUT) as action:
                 return lane.since + self._costs.seconds_of(lane.name, action)

@@ -64,6 +64,8 @@ class LaneTable:
         self._lent: dict[str, Lane] = {}
         """Trainer lanes, from the start of their switch to generation to the end of their switch back."""
         self._with_allowance: dict[str, Lane] = {}
+        self.num_allowances_ended = 0
+        """How often a lane was to begin no further fragment."""
         self._accumulating: dict[str, Lane] = {}
         """Trainer lanes that accumulate."""
         self._gang_action: Action | None = None
@@ -244,6 +246,7 @@ class LaneTable:
             self._with_allowance[lane.name] = lane
         else:
             self._with_allowance.pop(lane.name, None)
+            self.num_allowances_ended += 1
         if lane.is_lent and lane.under_way is None:
             self._set_busy(lane)
             self._set_free(lane)
