@@ -51,7 +51,7 @@ _FRAGMENTS_PER_CUBE = 2
 of them and the fragments of a batch grow with lanes. A core simulates some 15,000 a second with their training. With 4
 a plan of `tests.bench.any_pool` is at most 0.4 % faster."""
 _MIN_FRAGMENTS = 1_000
-"""The fewest of them: less than a tenth of a second of one core."""
+"""The fewest of them, for each kind: less than a tenth of a second of one core."""
 _MAX_FRAGMENTS_TO_SEARCH = 24_000
 """The most of them: 1.5 to 2.5 s of one core."""
 MAX_FRAGMENTS = 45_000
@@ -102,8 +102,8 @@ class SplitSearch:
         self._limits = limits
         self._max_fragments = max_fragments
         self._num_lanes = len(limits.costs.lanes)
-        fragments = _FRAGMENTS_PER_CUBE * self._num_lanes**3 * limits.kinds.number.size
-        self._budget = min(max_fragments, _MAX_FRAGMENTS_TO_SEARCH, max(_MIN_FRAGMENTS, fragments))
+        of_a_kind = max(_MIN_FRAGMENTS, _FRAGMENTS_PER_CUBE * self._num_lanes**3)
+        self._budget = min(max_fragments, _MAX_FRAGMENTS_TO_SEARCH, of_a_kind * limits.kinds.number.size)
         self._simulations = SplitSimulations(
             limits.work, limits.costs, limits.kinds, advantage_std=limits.advantage_std
         )
