@@ -18,11 +18,13 @@ from worker.scheduling.core.generation_shares import GenerationShares
 from worker.scheduling.core.lane_table import Lane, LaneTable
 from worker.scheduling.core.messages import Action, Fragment, Generate, Pull, Purpose
 
+_EVALUATIONS_FIRST = {Purpose.REQUEST: 0, Purpose.EVALUATE: 1, Purpose.TRAIN: 2}
+
 
 def evaluations_first(fragment: Fragment) -> int:
     """The urgency of fragments for lanes that train too: users wait for their requests, and an evaluation must reach
     the lanes while they still hold the version under test."""
-    return {Purpose.REQUEST: 0, Purpose.EVALUATE: 1, Purpose.TRAIN: 2}[fragment.key.purpose]
+    return _EVALUATIONS_FIRST[fragment.key.purpose]
 
 
 def evaluations_while_training(fragment: Fragment) -> int:

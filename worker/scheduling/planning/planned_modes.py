@@ -104,10 +104,11 @@ def _searched(
         found = _found(search, in_order, wanted, found, only_best=True)
     on_policy = [mode for mode in modes if mode.name in found and not mode.max_staleness]
     fastest_first = sorted(on_policy, key=lambda mode: found[mode.name].batch_seconds)
-    for mode in fastest_first[:1]:
-        found[mode.name] = search.with_finest_fragments(mode, found[mode.name])
-    for mode in fastest_first[1:] if limits.kinds.num_lanes <= _FEW_LANES and not only_best else ():
-        found[mode.name] = search.with_finest_fragments(mode, found[mode.name], only_if_faster=True)
+    tried = fastest_first if limits.kinds.num_lanes <= _FEW_LANES and not only_best else fastest_first[:1]
+    for mode in tried:
+        # In the others it is of use only where it is faster.
+        is_choice = mode is fastest_first[0]
+        found[mode.name] = search.with_finest_fragments(mode, found[mode.name], only_if_faster=not is_choice)
     curves = {mode.name: search.curve(mode, wanted) for mode in modes if mode.name in found}
     return PlannedModes(split_results=found, curves=curves)
 
