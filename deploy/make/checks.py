@@ -60,6 +60,8 @@ NUM_AT_A_TIME = 2
 """Sequences that run at once, as many as the smallest machine has cores."""
 ENGINE = ("tests/engine", "tests/fixtures", "tests/gpu")
 """Folders whose tests load torch."""
+PURE = ("tests/architecture", "tests/contracts", "tests/node", "tests/scheduling")
+"""Folders whose tests load neither torch nor Django."""
 
 
 def all_checks(without: str = "") -> tuple[tuple[Check, ...], ...]:
@@ -71,12 +73,12 @@ def all_checks(without: str = "") -> tuple[tuple[Check, ...], ...]:
         return (Check(f"pytest: {name}", (sys.executable, "-m", "pytest", "-m", expression, *folders)),)
 
     return (
-        pytest("engine on Ray", *ENGINE, marker="ray"),
+        pytest("engine and nodes on Ray", *ENGINE, "tests/node", marker="ray"),
         (*LINT, *TYPES, *DJANGO, *FRONTEND),
         pytest("engine in one process", *ENGINE, marker="not ray"),
         pytest("web", "tests/web"),
         pytest("browser", "tests/e2e"),
-        pytest("contracts and scheduling", "tests/architecture", "tests/contracts", "tests/scheduling"),
+        pytest("contracts, scheduling and nodes", *PURE, marker="not ray"),
     )
 
 

@@ -17,14 +17,9 @@ from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors
 from worker.engine.control.command_queue import RunCancelledError, StopOverdueError
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
+from worker.engine.telemetry.run_bootstrap import fetch_prompts, trade_bootstrap_code
 from worker.engine.telemetry.run_telemetry import RunTelemetry, TerminatedError
-from worker.engine.telemetry.web_connection import (
-    FencedError,
-    WebRefusedError,
-    fetch_prompts,
-    job_environment,
-    trade_bootstrap_code,
-)
+from worker.ingest.web_connection import FencedError, WebRefusedError, job_environment
 
 logger = logging.getLogger("worker.engine")
 

@@ -1,6 +1,7 @@
 import pytest
 
-from worker.engine.telemetry import artifact_uploader, telemetry_client, web_connection
+from worker.engine.telemetry import artifact_uploader, telemetry_client
+from worker.ingest import web_connection
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import pytest
 from tests.engine.telemetry.ingest_server import TOKEN, Ingest
 from worker.engine.telemetry import artifact_uploader
 from worker.engine.telemetry.artifact_uploader import ArtifactFile, ArtifactUploader, Receipt
-from worker.engine.telemetry.web_connection import FencedError
+from worker.ingest.web_connection import FencedError
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ from tests.engine.telemetry.ingest_server import TOKEN, Ingest
 from worker.contracts.commands import CommandKind
 from worker.contracts.events import LogEvent, Phase, PhaseEvent
 from worker.engine.telemetry.log_forwarding import LogForwarder, LogRecord
+from worker.engine.telemetry.run_bootstrap import trade_bootstrap_code
 from worker.engine.telemetry.spool import Spool
 from worker.engine.telemetry.telemetry_client import TelemetryClient
-from worker.engine.telemetry.web_connection import FencedError, WebRefusedError, trade_bootstrap_code
+from worker.ingest.web_connection import FencedError, WebRefusedError
 
 
 def until(condition: Callable[[], bool]) -> None:

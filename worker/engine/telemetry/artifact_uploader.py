@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from worker.contracts.ingest import ARTIFACT_PATH, ARTIFACTS_PATH, MAX_BUNDLE_BYTES, MAX_BUNDLE_FILES, SHA256_HEADER
-from worker.engine.telemetry.web_connection import (
+from worker.ingest.web_connection import (
     Answer,
     FencedError,
     WebConnection,

@@ -17,7 +17,7 @@ from worker.contracts.commands import RunCommand
 from worker.contracts.events import Event
 from worker.contracts.ingest import EVENTS_PATH, HEARTBEAT_SECONDS, IngestAnswer
 from worker.engine.telemetry.spool import Spool
-from worker.engine.telemetry.web_connection import (
+from worker.ingest.web_connection import (
     Answer,
     FencedError,
     WebConnection,

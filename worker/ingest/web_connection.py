@@ -1,4 +1,4 @@
-"""The driver's HTTP: one kept-alive connection to the web, and the exchange of the bootstrap code for spec and token.
+"""HTTP to the web: one kept-alive connection, and requests that are tried again while the web does not answer.
 
 Invariant: an answer of the web is returned whatever its status, and only the absence of an answer is an exception,
 always `WebUnreachableError`: what a status means is decided by the callers.
@@ -11,16 +11,7 @@ import time
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from worker.contracts.ingest import (
-    BOOTSTRAP_CODE_VARIABLE,
-    BOOTSTRAP_PATH,
-    PROMPTS_PATH,
-    PUBLIC_URL_VARIABLE,
-    BootstrapAnswer,
-    BootstrapRequest,
-    PromptsAnswer,
-)
-from worker.contracts.prompts import Prompt
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 
 TIMEOUT_SECONDS = 20.0
 """How long the web may take to answer: far longer than storing a full post of events takes."""
@@ -41,7 +32,7 @@ class WebRefusedError(Exception):
 
 
 class FencedError(WebRefusedError):
-    """Status 410: a newer attempt exists or the run has ended, so this driver must free its lanes and exit."""
+    """Status 410: another program has taken over, or the work has ended, so this one must let go of all and exit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,26 +115,14 @@ def job_environment() -> tuple[str, str]:
     return os.environ[PUBLIC_URL_VARIABLE], os.environ.pop(BOOTSTRAP_CODE_VARIABLE)
 
 
-def trade_bootstrap_code(base_url: str, code: str) -> BootstrapAnswer:
-    """Exchange the single-use code for spec, lanes and run token.
+def ask(connection: WebConnection, method: str, path: str, body: bytes = b"") -> bytes:
+    """The body of a successful answer, after at most `MAX_BOOTSTRAP_TRIES` tries.
 
     Raises:
-        FencedError: the run has ended or a newer attempt exists.
-        WebRefusedError: the code is unknown, used or expired.
-        WebUnreachableError: the web did not answer in `MAX_BOOTSTRAP_TRIES` tries.
+        FencedError: the web answers 410.
+        WebRefusedError: it answers another status that a further try would not change.
+        WebUnreachableError: it did not answer in `MAX_BOOTSTRAP_TRIES` tries.
     """
-    body = BootstrapRequest(code=code).model_dump_json().encode()
-    return BootstrapAnswer.model_validate_json(_ask(WebConnection(base_url), "POST", BOOTSTRAP_PATH, body))
-
-
-def fetch_prompts(base_url: str, answer: BootstrapAnswer) -> tuple[Prompt, ...]:
-    """The prompts of the run that was bootstrapped. Raises as `trade_bootstrap_code` does."""
-    path = PROMPTS_PATH.format(run=answer.run, attempt=answer.attempt)
-    return PromptsAnswer.model_validate_json(_ask(WebConnection(base_url, answer.token), "GET", path)).prompts
-
-
-def _ask(connection: WebConnection, method: str, path: str, body: bytes = b"") -> bytes:
-    """The body of a successful answer, after at most `MAX_BOOTSTRAP_TRIES` tries."""
     last_failure = ""
     for num_tries in range(1, MAX_BOOTSTRAP_TRIES + 1):
         try:

@@ -1,0 +1,207 @@
+"""What node agents report to the web: which GPUs a node has, how they are linked, what they do now, and what ails them.
+
+======  ==============================  ==========================================
+verb    path                            body → answer
+======  ==============================  ==========================================
+POST    /api/ingest/v1/nodes/bootstrap  `BootstrapRequest` → `AgentBootstrapAnswer`
+POST    /api/ingest/v1/nodes/reports    `NodeReports` → 204
+======  ==============================  ==========================================
+
+Reports carry `Authorization: Bearer <agent token>`. 401: bad token. 410: a newer agent has taken over, and this one
+exits. A report replaces the one before it; one that does not arrive is not sent again, since the next is newer.
+
+Units are those of the driver's tools: bytes, degrees Celsius, watts, megahertz; shares lie between 0 and 1. A value
+that a card does not offer is empty, never 0.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from worker.contracts.base import Contract, Count, Index
+
+AGENT_BOOTSTRAP_PATH = "/api/ingest/v1/nodes/bootstrap"
+REPORTS_PATH = "/api/ingest/v1/nodes/reports"
+AGENT_HEADER = "X-Tandem-Agent"
+"""Names the agent, by its session, beside its token."""
+NODE_LABEL = "tandem/node"
+"""The Ray label by which a node that Tandem started names itself."""
+CPU_LANES_LABEL = "tandem/cpu-lanes"
+"""The Ray label by which such a node says how many CPU lanes it has."""
+DEFAULT_NUM_CPU_LANES = 4
+"""CPU lanes of a node that does not say: enough to score for several runs, at half a CPU each."""
+GPU_TRACE_VARIABLE = "TANDEM_GPU_TRACE"
+"""In the environment of a Ray node: path of a recorded trace that is replayed in place of the node's GPUs, as
+`worker.node.readers.recorded` describes it. Lanes of such a node compute on its CPU."""
+MAX_GPUS = 1024
+"""The most devices of one node: 16 cards of 7 MIG slices are 112, so more means a broken report."""
+
+
+def are_same_devices(granted: Sequence[str], seen: Sequence[str]) -> bool:
+    """Whether the UUIDs name the same devices. NVML writes `GPU-` or `MIG-` before a UUID, and torch does not."""
+    return sorted(map(_bare, granted)) == sorted(map(_bare, seen))
+
+
+def _bare(uuid: str) -> str:
+    return uuid.lower().removeprefix("gpu-").removeprefix("mig-")
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Quantity = Annotated[float, Field(ge=0)]
+ShortText = Annotated[str, Field(max_length=200)]
+
+
+class Vendor(StrEnum):
+    NVIDIA = "nvidia"
+    AMD = "amd"
+
+
+class GpuIdentity(Contract):
+    """What a GPU is; changes only with its driver."""
+
+    uuid: Annotated[str, Field(min_length=1, max_length=100)]
+    """As its driver reports it; of a MIG slice, the slice's own."""
+    index: Index
+    """Its index on the node, in the order of PCI addresses; MIG slices have that of their card."""
+    vendor: Vendor
+    model: ShortText
+    """The product name, by which the planner finds its hardware profile."""
+    architecture: ShortText = ""
+    compute_capability: ShortText = ""
+    """`major.minor`; of an AMD GPU the target, such as `gfx942`."""
+    memory_bytes: Index | None = None
+    pci_address: ShortText = ""
+    """`domain:bus:device.function` in lower case, as Linux writes it."""
+    driver: ShortText = ""
+    """Version of the kernel driver."""
+    runtime: ShortText = ""
+    """Newest version of CUDA or ROCm that the driver serves."""
+    parent_uuid: Annotated[str, Field(max_length=100)] = ""
+    """Of a MIG slice: the card that it is part of."""
+
+
+class GpuTopology(Contract):
+    """How a GPU is linked to its node and to other GPUs."""
+
+    numa_node: Index | None = None
+    """The NUMA node of the host's memory that is nearest."""
+    nvlink_peers: tuple[str, ...] = ()
+    """UUIDs of the GPUs that it reaches over NVLink or xGMI, directly or through a switch."""
+    num_nvlinks_up: Index | None = None
+    """Active NVLink links; fewer than on its peers means a link that is down."""
+
+
+class GpuLive(Contract):
+    """What a GPU does now."""
+
+    utilisation: Share | None = None
+    """Share of the last sampling period in which a kernel ran."""
+    memory_used_bytes: Index | None = None
+    temperature: float | None = None
+    memory_temperature: float | None = None
+    power: Quantity | None = None
+    power_limit: Quantity | None = None
+    energy_joules: Quantity | None = None
+    """Since the driver was loaded."""
+    sm_clock: Quantity | None = None
+    memory_clock: Quantity | None = None
+    num_processes: Index | None = None
+    """Processes that hold memory on it."""
+    nvlink_bytes_per_second: Quantity | None = None
+    """Sent and received over all its NVLink links, since the reading before."""
+
+
+class GpuFaults(Contract):
+    """What the driver has counted against a GPU since it was loaded."""
+
+    xids: dict[Annotated[int, Field(ge=0)], Count] = {}
+    """By Xid code: how often it was seen since the agent started."""
+    ecc_corrected: Index | None = None
+    ecc_uncorrected: Index | None = None
+    remapped_rows: Index | None = None
+    """Rows of memory replaced by spares after uncorrectable errors."""
+    retired_pages: Index | None = None
+    """Pages of memory taken out of use after errors, on cards without spare rows: NVIDIA's before Ampere, and AMD's."""
+    remap_pending: bool = False
+    """Rows wait for a reset to be replaced, or pages to be taken out of use."""
+    remap_failed: bool = False
+    """No spare row is left, or more pages are bad than the vendor allows: the card must be replaced."""
+    throttle_reasons: tuple[ShortText, ...] = ()
+    """Why its clocks are below what they could be, now; idling is no reason."""
+    pcie_replays: Index | None = None
+    nvlink_errors: Index | None = None
+    """Errors of checksums, replays and recoveries of all its NVLink links."""
+    recovery_action: ShortText = ""
+    """What the driver itself says that the card needs, such as `reset GPU`; empty for nothing."""
+    is_lost: bool = False
+    """The driver lists the card no more, fails to reach it, or cannot use it before a reset."""
+
+
+class GpuReport(Contract):
+    """One GPU at one moment."""
+
+    identity: GpuIdentity
+    topology: GpuTopology = GpuTopology()
+    live: GpuLive = GpuLive()
+    faults: GpuFaults = GpuFaults()
+
+
+RayNodeId = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class ClusterNode(Contract):
+    """What Ray says of a node that it counts as alive."""
+
+    name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_-]*$", max_length=100)]
+    """The node's name in the pool."""
+    ray_node_id: RayNodeId
+    address: ShortText
+    """Its address in the cluster."""
+    num_cpu_lanes: Index = 0
+    """CPU lanes that it is to have when the pool first hears of it."""
+    has_gpu_resources: bool = False
+    """Whether Ray knows a custom resource for each of its GPUs, as on nodes that Tandem starts."""
+    are_gpus_held: bool = True
+    """Whether Ray gives its GPUs to Tandem; false as long as another program uses some of them."""
+
+
+class NodeReport(Contract):
+    """A node at one moment, as its own watcher sees it."""
+
+    ray_node_id: RayNodeId
+    at: Quantity
+    """The node's clock, in seconds since the epoch."""
+    num_cpus: Count
+    """Cores of the machine."""
+    memory_bytes: Index
+    memory_used_bytes: Index
+    load: Quantity
+    """Processes that ran or waited for a core, averaged over a minute."""
+    gpus: Annotated[tuple[GpuReport, ...], Field(max_length=MAX_GPUS)] = ()
+    reader_error: Annotated[str, Field(max_length=500)] = ""
+    """Why the GPUs could not be read; `gpus` are then those of the last successful reading, without live values."""
+
+
+class NodeReports(Contract):
+    """The nodes that Ray lists, and the reports that came since the agent's last post."""
+
+    alive: tuple[ClusterNode, ...]
+    head_address: ShortText = ""
+    """`host:port` by which further machines join the cluster."""
+    nodes: tuple[NodeReport, ...] = ()
+
+
+class AgentBootstrapAnswer(Contract):
+    """What an agent needs to report."""
+
+    session: UUID
+    """Identifies this agent; the newest one counts."""
+    token: str
+    """Bearer token of this agent for the ingest, held in memory only."""
+    report_seconds: Annotated[float, Field(gt=0)] = 3.0
+    """Seconds between two reports of a node."""
+    names: dict[str, str] = {}
+    """The name in the pool by Ray id, of the nodes that have one; others are named after their host."""
