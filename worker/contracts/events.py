@@ -56,6 +56,9 @@ class LaneInfo(Contract):
     node: str
     device: str
     pid: Index
+    uuids: tuple[str, ...] = ()
+    """UUIDs of the accelerators that its process sees, by the process itself; empty before it has loaded, and where the
+    vendor's library tells none."""
 
 
 class LanesEvent(Event):

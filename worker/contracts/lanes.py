@@ -30,6 +30,10 @@ class LaneSpec(Contract):
     (CLIP, BLIP), which are slow on CPUs; leave it off for rewards computed from pixels and for remote scorers."""
 
 
+NODE_ID_LABEL = "ray.io/node-id"
+"""The label by which Ray names every node."""
+
+
 class LaneBounds(NamedTuple):
     """The fewest and the most lanes of a role that a run may have."""
 
@@ -94,8 +98,13 @@ class LaneGrant(Contract):
     """What the lane does."""
     node: str
     """The name of its node."""
+    ray_node_id: str = ""
+    """Ray's id of its node, on which its process must run; empty where `resources` name the node."""
     gpus: tuple[Index, ...] = ()
-    """Indices of its GPUs on their node; empty for a CPU slot."""
+    """Indices of its GPUs on their node, in the order of their PCI addresses; empty for a CPU slot."""
+    uuids: tuple[str, ...] = ()
+    """UUIDs of the same GPUs; empty as long as their driver was not asked, and for vendors whose libraries take indices
+    only."""
     resources: tuple[str, ...] = ()
     """Custom Ray resources that its process occupies, one of each; each stands for one GPU or slot of a node."""
     num_cpus: float = 0.5
@@ -103,5 +112,10 @@ class LaneGrant(Contract):
 
     @property
     def device(self) -> str:
-        """The devices that its process may see: `cpu`, or the indices of its GPUs joined by commas."""
-        return ",".join(str(index) for index in self.gpus) or "cpu"
+        """The devices that its process may see: `cpu`, or the UUIDs of its GPUs joined by commas, or their indices."""
+        return ",".join(self.uuids or map(str, self.gpus)) or "cpu"
+
+
+def gpu_resource(node: str, index: int) -> str:
+    """The custom Ray resource for one GPU of a node that Tandem starts."""
+    return f"tandem-{node}-gpu-{index}"

@@ -130,11 +130,11 @@ class StaleClip(ExplainedName):
 
 
 class Priority(ExplainedName):
-    """Order of the queue, first to last; among equals the older run is first."""
+    """Order of a project's runs in the queue, first to last; among equals the older run is first."""
 
-    HIGH = "high", "Before all others: for work that somebody waits for."
+    HIGH = "high", "Before the project's other runs: for work that somebody waits for."
     NORMAL = "normal", "In the order of creation."
-    LOW = "low", "After all others: for sweeps that may take their time."
+    LOW = "low", "After the project's other runs: for sweeps that may take their time."
 
     @property
     def rank(self) -> int:

@@ -33,7 +33,7 @@ from worker.contracts.previews import (
 )
 from worker.engine.devices.visibility import check_device, see_only
 from worker.engine.telemetry.media import CLIP_ENDING, PICTURE_ENDING, encode_clip, encode_png, is_clip
-from worker.engine.telemetry.web_connection import (
+from worker.ingest.web_connection import (
     Answer,
     FencedError,
     WebConnection,

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import ClassVar, TypeVar
 
 from worker.engine.actors.reports import CallReport, LaneLocation
-from worker.engine.devices.visibility import check_device, see_only
+from worker.engine.devices.visibility import check_device, see_only, visible_uuids
 from worker.engine.telemetry.log_forwarding import BufferingHandler
 
 T = TypeVar("T")
@@ -41,6 +41,12 @@ class LaneActor:
         """The lane's host and process; answered as soon as the process is up."""
         start = time.monotonic()
         return self._report(start, LaneLocation(node=socket.gethostname(), pid=os.getpid()))
+
+    def uuids(self) -> CallReport[tuple[str, ...]]:
+        """The UUIDs of the accelerators that this process sees; asked for behind `load`, which calls are answered after
+        in order."""
+        start = time.monotonic()
+        return self._report(start, visible_uuids())
 
     def clock(self) -> float:
         """A reading of the lane's monotonic clock, in seconds."""

@@ -17,6 +17,8 @@ class LaneLocation:
     """The host's name."""
     pid: int
     """The process id on that host."""
+    uuids: tuple[str, ...] = ()
+    """UUIDs of the accelerators that the process sees; empty before it has loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

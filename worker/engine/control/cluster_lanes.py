@@ -8,7 +8,7 @@ role is then.
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ray
@@ -16,7 +16,7 @@ from ray.util.placement_group import PlacementGroup, placement_group, remove_pla
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from worker.contracts.events import LaneInfo
-from worker.contracts.lanes import LaneGrant
+from worker.contracts.lanes import NODE_ID_LABEL, LaneGrant
 from worker.contracts.names import LaneRole
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import LaneLocation
@@ -60,6 +60,11 @@ class LaneHandle:
     num_restarts: int = 0
     """The number of times that the actor was restarted in this attempt because it was lost."""
 
+    def see(self, uuids: Sequence[str]) -> None:
+        """Record the accelerators that the actor sees."""
+        if self.location is not None:
+            self.location = replace(self.location, uuids=tuple(uuids))
+
 
 class ClusterLanes:
     """Starts, restarts and ends the lanes. Holds nothing on the cluster before `open` and after `close`."""
@@ -80,7 +85,8 @@ class ClusterLanes:
 
     def add(self, grant: LaneGrant) -> None:
         """Request a lane from the cluster. Its location is unknown until it is up."""
-        group = placement_group([_bundle(grant)], strategy="PACK")
+        where = [{NODE_ID_LABEL: grant.ray_node_id}] if grant.ray_node_id else None
+        group = placement_group([_bundle(grant)], strategy="PACK", bundle_label_selector=where)
         self._grants[grant.lane] = grant
         self._handles[grant.lane] = LaneHandle(group, self._start_actor(grant, group))
 
@@ -102,6 +108,10 @@ class ClusterLanes:
     def role(self, lane: str) -> LaneRole:
         return self._grants[lane].role
 
+    def uuids(self, lane: str) -> tuple[str, ...]:
+        """The UUIDs of the GPUs that the lane was granted; empty where it was granted none, or by index."""
+        return self._grants[lane].uuids
+
     def roles(self) -> dict[str, LaneRole]:
         """The role of every lane."""
         return {grant.lane: grant.role for grant in self._grants.values()}
@@ -111,8 +121,11 @@ class ClusterLanes:
         found = []
         for lane, handle in self._handles.items():
             if handle.location is not None:
-                grant, pid = self._grants[lane], handle.location.pid
-                found.append(LaneInfo(lane=lane, role=grant.role, node=grant.node, device=grant.device, pid=pid))
+                grant, at = self._grants[lane], handle.location
+                info = LaneInfo(
+                    lane=lane, role=grant.role, node=grant.node, device=grant.device, pid=at.pid, uuids=at.uuids
+                )
+                found.append(info)
         return tuple(found)
 
     def wait_until_up(self, lanes: Collection[str], poll_web: Callable[[], None]) -> None:

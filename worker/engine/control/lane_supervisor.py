@@ -12,13 +12,14 @@ A lost trainer rank took open gradients with it, so the whole gang starts again 
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from ray import ObjectRef
 
 from worker.contracts.events import LanesEvent
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import LaneRole
+from worker.contracts.node_reports import are_same_devices
 from worker.contracts.resizing import ResizeReport
 from worker.contracts.sections import PipelineSpec
 from worker.engine.control.cluster_lanes import ClusterLanes
@@ -36,6 +37,16 @@ remove."""
 
 class LanesExhaustedError(EngineError):
     """Every lane of a role was lost more often than it is restarted."""
+
+
+class WrongDeviceError(EngineError):
+    """A lane computes on other GPUs than the pool granted."""
+
+    def __init__(self, lane: str, granted: Sequence[str], seen: Sequence[str]) -> None:
+        super().__init__(
+            f"lane `{lane}` must see {', '.join(granted)} as granted, it sees {', '.join(seen)}: the pool cordons the "
+            "GPUs that were granted, and the run can be started again on others"
+        )
 
 
 class LaneSupervisor:
@@ -116,7 +127,12 @@ class LaneSupervisor:
     def load_gang(self, then: Callable[[Reports], None], otherwise: Callable[[str], None] | None = None) -> None:
         """Load all trainer ranks, whose actors are up. `otherwise` is called as `PendingCalls.start` says."""
         self.gang_pipeline = self.pipeline
-        self._gang.load(self._answer, self._prompts, then, otherwise=otherwise)
+
+        def loaded(reports: Reports) -> None:
+            self._ask_devices(reports)
+            then(reports)
+
+        self._gang.load(self._answer, self._prompts, loaded, otherwise=otherwise)
 
     def forget(self, lane: str) -> None:
         """The lane's actor is ended on purpose: it is not ready, and its calls are dropped."""
@@ -191,14 +207,33 @@ class LaneSupervisor:
 
     def _gang_loaded(self, reports: Reports) -> None:
         self.gang_start_seconds = time.monotonic() - self._gang_started_at
-        self._loaded(reports)
+        self._make_ready(reports)
 
     def _loaded(self, reports: Reports) -> None:
+        self._ask_devices(reports)
+        self._make_ready(reports)
+
+    def _make_ready(self, reports: Reports) -> None:
         for lane, report in reports.items():
             logger.info("lane %s is ready after %.1f s of loading", lane, report.end - report.start)
             self._tentative.pop(lane, None)
             self.ready.add(lane)
             self._on_ready(lane)
+
+    def _ask_devices(self, lanes: Iterable[str]) -> None:
+        """Ask lanes that were granted GPUs by UUID which ones they see, now that they have loaded."""
+        asked = {lane: self._lanes[lane].actor.uuids.remote() for lane in lanes if self._lanes.uuids(lane)}
+        if asked:
+            self._calls.start(asked, self._devices_told)
+
+    def _devices_told(self, reports: Reports) -> None:
+        for lane, report in reports.items():
+            self._lanes[lane].see(report.value)
+        self.report()
+        for lane, report in reports.items():
+            granted = self._lanes.uuids(lane)
+            if report.value and not are_same_devices(granted, report.value):
+                raise WrongDeviceError(lane, granted, report.value)
 
     def report(self, resize: ResizeReport | None = None) -> None:
         """Report the lanes, and how far a resize is."""
