@@ -14,7 +14,6 @@ the most that lanes ever fall behind. Other settings of how lanes share the work
 """
 
 import argparse
-import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +34,7 @@ from worker.engine.models.prompt_encoding import run_embeddings
 from worker.engine.reward.scorer import Scorer
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
-from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
+from worker.engine.trainer.zero.process_group import destroy_process_group, free_port, init_process_group
 from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, PublishedVersion, ScoredFragment
 from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.messages import Fragment, Purpose
@@ -244,10 +243,7 @@ def main() -> None:
     spec = read_spec(arguments.spec)
     lines = arguments.prompts.read_text().splitlines() if arguments.prompts else []
     prompts = [prompt_of_line(line) for line in lines if line.strip()]
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    init_process_group(0, 1, "127.0.0.1", port)
+    init_process_group(0, 1, "127.0.0.1", free_port())
     run = LocalRun(spec, arguments.model or spec.base_model.path, prompts)
     print(spec.algebra.describe())
     print(f"held-out reward {_mean_reward(run.evaluate()):.4f} before training")

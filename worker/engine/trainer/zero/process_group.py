@@ -5,6 +5,7 @@ the same group.
 """
 
 import os
+import socket
 from datetime import timedelta
 
 import deepspeed
@@ -45,6 +46,13 @@ def init_process_group(rank: int, world_size: int, master_addr: str, master_port
         timeout=COLLECTIVE_TIMEOUT,
     )
     deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False, verbose=False)
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens on now, for a group whose ranks are all here."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def sum_over_ranks(value: int, device: torch.device) -> int:
