@@ -88,7 +88,7 @@ class Migration(migrations.Migration):
                 ('token_hash', models.CharField(blank=True, default='', max_length=64)),
                 ('silent_from', models.DateTimeField(null=True)),
                 ('ended_at', models.DateTimeField(null=True)),
-                ('outcome', models.CharField(blank=True, choices=[('ended', 'Ended'), ('lost', 'Lost'), ('parked', 'Parked'), ('closed', 'Closed')], default='', max_length=10)),
+                ('outcome', models.CharField(blank=True, choices=[('ended', 'Ended'), ('lost', 'Lost'), ('parked', 'Parked'), ('moved', 'Moved'), ('closed', 'Closed')], default='', max_length=10)),
                 ('detail', models.TextField(blank=True, default='')),
                 ('log_tail', models.TextField(blank=True, default='')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attempts', to='runs.run')),

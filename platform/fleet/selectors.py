@@ -1,17 +1,20 @@
 """Reads of the pool: its lanes, the free ones, and their holders."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, F, Min, QuerySet
+from django.conf import settings
+from django.db.models import Count, F, Min, Prefetch, Q, QuerySet
 
 from fleet.lane_demand import kind_for, lane_number
-from fleet.models import Lane, LaneKind, Node, NodeState
+from fleet.lane_layout import NOT_OFFERED
+from fleet.models import Gpu, Lane, LaneKind, Node, NodeAgent, ServiceState, StateChange
 from worker.contracts.lanes import LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole
+from worker.contracts.node_reports import Vendor
 
 CPU = "cpu"
 """The device of a CPU lane."""
@@ -33,15 +36,20 @@ def pool_lanes() -> Mapping[LaneKind, int]:
     return _by_kind(_usable_lanes())
 
 
+def all_lanes() -> Mapping[LaneKind, int]:
+    """Number of lanes by kind, whether they take work or not; without those that their node does not offer any more."""
+    return _by_kind(Lane.objects.exclude(reason=NOT_OFFERED))
+
+
 def free_lanes() -> Mapping[LaneKind, int]:
     """Number of free lanes by kind."""
-    return _by_kind(_usable_lanes().filter(run_id=None))
+    return _by_kind(_usable_lanes().filter(held_since=None))
 
 
 def free_in_order(kind: LaneKind, *, device: str | None = None) -> QuerySet[Lane]:
     """The free lanes of a kind, in the order in which they are allocated; with `device`, those with that accelerator,
     or the CPU lanes for `cpu`."""
-    free = _usable_lanes().filter(kind=kind, run_id=None)
+    free = _usable_lanes().filter(kind=kind, held_since=None)
     if device is not None:
         of_device = Lane.objects.filter(gpus__accelerator=device) if device != CPU else Lane.objects.filter(gpus=None)
         free = free.filter(pk__in=of_device.values("pk"))
@@ -125,20 +133,71 @@ def previews_with_lanes() -> list[UUID]:
 
 def grant_of(lane: Lane) -> LaneGrant:
     """A held lane as the bootstrap answer describes it."""
-    gpus = lane.gpus.all()
+    return _grant(lane, lane.gpus.all())
+
+
+def grant_of_gpu(gpu: Gpu) -> LaneGrant:
+    """One GPU of a held lane, likewise."""
+    assert gpu.lane is not None
+    return _grant(gpu.lane, [gpu])
+
+
+def gpu_tests_with_lanes() -> list[UUID]:
+    """Tests of GPUs that hold lanes, ended or not."""
+    rows = Lane.objects.exclude(test_id=None).order_by("test_id").values_list("test_id", flat=True).distinct()
+    return [test_id for test_id in rows if test_id is not None]
+
+
+def _grant(lane: Lane, gpus: Iterable[Gpu]) -> LaneGrant:
+    gpus = list(gpus)
+    # Libraries of other vendors take indices only.
+    by_uuid = all(gpu.identity.get("vendor") == Vendor.NVIDIA for gpu in gpus)
     return LaneGrant(
         lane=lane.name_in_run,
         role=LaneRole(lane.role),
         node=lane.node.name,
         gpus=tuple(gpu.index for gpu in gpus),
-        resources=tuple(gpu.resource for gpu in gpus),
+        ray_node_id=lane.node.ray_node_id,
+        uuids=tuple(gpu.uuid for gpu in gpus) if by_uuid else (),
+        resources=tuple(gpu.resource for gpu in gpus if gpu.resource),
         num_cpus=lane.num_cpus,
     )
 
 
-def nodes_with_lanes() -> QuerySet[Node]:
-    """For the pool page: every node with its lanes."""
-    return Node.objects.prefetch_related("lanes__gpus__node")
+def lanes_with_places() -> QuerySet[Lane]:
+    """Every lane with its node and GPUs, in the pool's order; those that their node does not offer any more are left
+    out."""
+    return _in_order(Lane.objects.exclude(reason=NOT_OFFERED))
+
+
+def head_address() -> str:
+    """`HOST:PORT` by which further machines join the cluster; empty while nobody has told."""
+    newest = NodeAgent.objects.exclude(head_address="").first()
+    return settings.RAY_HEAD or (newest.head_address if newest else "")
+
+
+def nodes_with_lanes(ids: Collection[int] | None = None) -> QuerySet[Node]:
+    """For the pool page: every node, or those of `ids`, with its GPUs and lanes."""
+    # Of the GPUs of lanes, which are read with their node already, as much as says whether the lane takes work.
+    decided = ("state", "reason", "changed_by", "state_since", "state_until", "lost_since")
+    of_lanes = Gpu.objects.only("node", "lane", "index", "accelerator", *decided)
+    nodes = Node.objects.all() if ids is None else Node.objects.filter(pk__in=ids)
+    return nodes.prefetch_related(Prefetch("lanes__gpus", of_lanes), "lanes__gpus__node", "lanes__node", "gpus__node")
+
+
+def changes_of(*, node: int | None = None, gpu: int | None = None, lane: int | None = None) -> QuerySet[StateChange]:
+    """The changes of a node with all that it has, or of a GPU or a lane and of the node itself that it is of."""
+    if node is not None:
+        return StateChange.objects.filter(node=node)
+    home = Node.objects.filter(gpus=gpu) if gpu is not None else Node.objects.filter(lanes=lane)
+    own = Q(gpu=gpu) if gpu is not None else Q(lane=lane)
+    return StateChange.objects.filter(own | Q(gpu=None, lane=None, node__in=home.values("pk")))
+
+
+def newest_agent() -> NodeAgent | None:
+    """The node agent whose reports are taken, or that is being started first of all."""
+    started = NodeAgent.objects.exclude(code_used_at=None)
+    return started.first() or NodeAgent.objects.first()
 
 
 def _in_order(lanes: QuerySet[Lane]) -> QuerySet[Lane]:
@@ -151,7 +210,13 @@ def _device(lane: Lane) -> str:
 
 
 def _usable_lanes() -> QuerySet[Lane]:
-    return Lane.objects.filter(cordoned=False, node__state=NodeState.ACTIVE)
+    """Lanes that take work: by decision of their node, of all their GPUs, and of themselves; on nodes that Ray reaches,
+    and where it gives GPUs to Tandem."""
+    active = ServiceState.ACTIVE
+    idle_gpus = Gpu.objects.filter(~Q(state=active) | Q(lost_since__isnull=False), lane__isnull=False)
+    return Lane.objects.filter(
+        Q(kind=LaneKind.CPU) | Q(node__are_gpus_held=True), state=active, node__state=active, node__lost_since=None
+    ).exclude(pk__in=idle_gpus.values("lane"))
 
 
 def _by_kind(lanes: QuerySet[Lane]) -> Mapping[LaneKind, int]:

@@ -1,5 +1,5 @@
-"""Allocates lanes to the attempts of a run and to previews of its LoRA, changes their roles, and releases them.
-Contains no run logic.
+"""Allocates lanes to the attempts of a run, to previews of its LoRA and to tests of GPUs, changes their roles, and
+releases them. Contains no run logic.
 
 Invariant: a request is granted whole or not at all, in one transaction; two dispatchers never get the same lane. Within
 an attempt a lane's name is never given to another lane.
@@ -14,61 +14,24 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from fleet.lane_demand import kind_for, kinds_wanted, lane_name, lane_number, lanes_in_order
-from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node
+from fleet.models import Lane, LaneKind, LaneUse
+from fleet.pool_changes import publish_holders
 from fleet.selectors import free_in_order, grant_of, pool_lanes
 from worker.contracts.lanes import LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole
 
-LOCAL_NODE = "local"
-NOT_OFFERED = "its node does not offer it any more"
-"""The reason of a surplus lane that is cordoned; a lane that an admin cordoned stays cordoned."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneHolder:
-    """Who holds lanes: an attempt of a run, or a preview of its LoRA; with the project and user they count for."""
+    """Who holds lanes: an attempt of a run, a preview of its LoRA, or a test of a GPU, which is for no run; with the
+    project and user they count for."""
 
-    run_id: UUID
+    run_id: UUID | None = None
     attempt: int | None = None
     preview_id: UUID | None = None
+    test_id: UUID | None = None
     project_id: UUID | None
     user_id: int | None
-
-
-def gpu_resource(node: str, index: int) -> str:
-    """The name of the custom Ray resource for one GPU of a node."""
-    return f"tandem-{node}-gpu-{index}"
-
-
-@transaction.atomic
-def ensure_local_lanes(
-    *, num_cpu_lanes: int, num_gpus: int = 0, accelerator: str = "", node: str = LOCAL_NODE
-) -> list[Lane]:
-    """Make the node hold exactly these lanes. Idempotent; a surplus lane that is held is removed once it is free."""
-    home, _ = Node.objects.get_or_create(name=node)
-    Node.objects.select_for_update().get(pk=home.pk)
-    for kind, count in ((LaneKind.CPU, num_cpu_lanes), (LaneKind.GPU, num_gpus)):
-        for index in range(count):
-            lane, _ = Lane.objects.get_or_create(
-                node=home, kind=kind, index=index, defaults={"label": f"{node}/{kind}-{index}"}
-            )
-            if kind == LaneKind.GPU:
-                _ensure_gpu(lane, index, accelerator)
-        lanes = Lane.objects.filter(node=home, kind=kind)
-        lanes.filter(index__lt=count, reason=NOT_OFFERED).update(cordoned=False, reason="")
-        surplus = lanes.filter(index__gte=count)
-        surplus.filter(run_id=None).delete()
-        surplus.filter(cordoned=False).update(cordoned=True, reason=NOT_OFFERED)
-    Gpu.objects.filter(node=home, lane=None).delete()
-    return list(Lane.objects.filter(node=home))
-
-
-def _ensure_gpu(lane: Lane, index: int, accelerator: str) -> None:
-    """Record that the node's GPU `index` belongs to `lane`."""
-    resource = gpu_resource(lane.node.name, index)
-    Gpu.objects.update_or_create(
-        node=lane.node, index=index, defaults={"lane": lane, "accelerator": accelerator, "resource": resource}
-    )
 
 
 @transaction.atomic
@@ -146,6 +109,7 @@ def change_role(*, run_id: UUID, attempt: int, name: str, role: LaneRole) -> boo
     use.save(force_insert=True)
     lane.role = role.value
     lane.save(update_fields=["role"])
+    publish_holders([lane.node_id])
     return True
 
 
@@ -154,16 +118,19 @@ def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, str]]) -> No
     now = timezone.now()
     uses = []
     for lane, role, name in taken:
-        lane.run_id, lane.attempt, lane.preview_id = holder.run_id, holder.attempt, holder.preview_id
+        lane.run_id, lane.attempt = holder.run_id, holder.attempt
+        lane.preview_id, lane.test_id = holder.preview_id, holder.test_id
         lane.role, lane.name_in_run, lane.held_since = role.value, name, now
         use = LaneUse(
             lane=lane,
             label=lane.label,
             gpus=[gpu.name for gpu in lane.gpus.all()],
             accelerator=lane.accelerator,
+            price_per_hour=lane.price_per_hour,
             run_id=holder.run_id,
             attempt=holder.attempt,
             preview_id=holder.preview_id,
+            test_id=holder.test_id,
             role=role.value,
             name_in_run=name,
             project_id=holder.project_id,
@@ -171,9 +138,10 @@ def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, str]]) -> No
             since=now,
         )
         uses.append(use)
-    fields = ["run_id", "attempt", "preview_id", "role", "name_in_run", "held_since"]
+    fields = ["run_id", "attempt", "preview_id", "test_id", "role", "name_in_run", "held_since"]
     Lane.objects.bulk_update([lane for lane, _, _ in taken], fields)
     LaneUse.objects.bulk_create(uses)
+    publish_holders(lane.node_id for lane, _, _ in taken)
 
 
 def _trainers_last(lanes: list[Lane], num_working: int, trainers: Collection[int]) -> list[Lane]:
@@ -192,6 +160,18 @@ def allocate_for_preview(holder: LaneHolder) -> LaneGrant | None:
         _hold(holder, [(lane, LaneRole.ROLLOUT, lane_name(LaneRole.ROLLOUT, 0))])
         return grant_of(lane)
     return None
+
+
+@transaction.atomic
+def allocate_for_test(test_id: UUID, lanes: Collection[int]) -> bool:
+    """Allocate just these lanes, by key, to a test of a GPU, whether they take work or not; false if one is held."""
+    free = Lane.objects.filter(pk__in=lanes, held_since=None).select_for_update(skip_locked=True, of=("self",))
+    found = list(free.prefetch_related("gpus__node"))
+    if len(found) < len(lanes):
+        return False
+    names = [(lane, LaneRole.ROLLOUT, lane_name(LaneRole.ROLLOUT, number)) for number, lane in enumerate(found)]
+    _hold(LaneHolder(test_id=test_id, project_id=None, user_id=None), names)
+    return True
 
 
 def _locked_free_lanes(
@@ -220,10 +200,16 @@ def release_preview(preview_id: UUID) -> int:
     return _free(Lane.objects.filter(preview_id=preview_id))
 
 
+def release_test(test_id: UUID) -> int:
+    """Release the test's lanes; returns the number of lanes released."""
+    return _free(Lane.objects.filter(test_id=test_id))
+
+
 @transaction.atomic
 def _free(lanes: QuerySet[Lane]) -> int:
-    held = list(lanes.select_for_update().values_list("pk", flat=True))
+    held = dict(lanes.select_for_update().values_list("pk", "node"))
+    publish_holders(held.values())
     LaneUse.objects.filter(lane__in=held, until=None).update(until=timezone.now())
     return Lane.objects.filter(pk__in=held).update(
-        run_id=None, attempt=None, preview_id=None, role="", name_in_run="", held_since=None
+        run_id=None, attempt=None, preview_id=None, test_id=None, role="", name_in_run="", held_since=None
     )

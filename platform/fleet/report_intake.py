@@ -1,0 +1,150 @@
+"""Takes over what node agents report: nodes and GPUs come by themselves, and what is known of them stays.
+
+    Ray's list ─► nodes by name ─► lost and found
+    reports    ─► GPUs by UUID; by index where the driver had not been asked before ─► a lane for each new one
+
+Invariant: nothing here changes who holds a lane, or what admins decided; a node or GPU that is no longer reported keeps
+its record. What is known already is written with one statement a table, since every node reports every few seconds.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from django.db import transaction
+from django.utils import timezone
+
+from fleet.gpu_health import FIELDS as HEALTH_FIELDS
+from fleet.gpu_health import follow
+from fleet.lane_layout import give_gpus_lanes, set_cpu_lanes
+from fleet.models import Gpu, Node, NodeAgent
+from fleet.pool_changes import publish_reports
+from fleet.standing import AGENT
+from fleet.state_changes import mark_found, mark_lost
+from worker.contracts.lanes import gpu_resource
+from worker.contracts.node_reports import ClusterNode, GpuReport, NodeReport, NodeReports
+
+LOST_AFTER = timedelta(seconds=30)
+"""For how long Ray may leave a node out before it counts as lost: Ray itself waits some 10 s for a heartbeat, and a
+restart of its process takes as long again."""
+Row = TypeVar("Row", Node, Gpu)
+_OF_NODE = ("ray_node_id", "address", "are_gpus_held", "in_cluster_at")
+_OF_NODE_REPORT = ("num_cores", "memory_bytes", "memory_used_bytes", "load", "reader_error", "reported_at")
+_OF_GPU = (
+    *("uuid", "index", "accelerator", "resource"),
+    *("identity", "topology", "live", "faults", "reported_at"),
+    *HEALTH_FIELDS,
+)
+
+
+@transaction.atomic
+def take(agent: NodeAgent, reports: NodeReports) -> None:
+    """Store the reports of an agent that is the newest."""
+    now = timezone.now()
+    NodeAgent.objects.filter(pk=agent.pk).update(reported_at=now, head_address=reports.head_address)
+    # Two posts at once must not make the same node twice; the lock is the agent's row, which was just written.
+    nodes = _take_alive(reports.alive, now)
+    _mark_lost_nodes(now)
+    reported, gpus = _take_reports(nodes, [report for report in reports.nodes if report.ray_node_id in nodes], now)
+    publish_reports([node for node, _ in nodes.values()], reported, gpus, at=now)
+
+
+def _take_alive(alive: Iterable[ClusterNode], now: datetime) -> dict[str, tuple[Node, ClusterNode]]:
+    """The nodes that Ray lists, by Ray's id, each with what Ray says."""
+    found = {}
+    known = {node.name: node for node in Node.objects.all()}
+    for seen in alive:
+        node = known.get(seen.name)
+        if node is None:
+            node = Node.objects.create(name=seen.name)
+            set_cpu_lanes(node, seen.num_cpu_lanes)
+        if node.lost_since is not None:
+            mark_found([node], by=AGENT, at=now)
+        node.ray_node_id, node.address = seen.ray_node_id, seen.address
+        node.are_gpus_held, node.in_cluster_at = seen.are_gpus_held, now
+        found[seen.ray_node_id] = node, seen
+    _write(Node, [node for node, _ in found.values()], _OF_NODE)
+    return found
+
+
+def _mark_lost_nodes(now: datetime) -> None:
+    gone = Node.objects.filter(lost_since=None, in_cluster_at__lt=now - LOST_AFTER)
+    mark_lost(gone, by=AGENT, reason="Ray does not count it as alive any more", at=now)
+
+
+def _take_reports(
+    nodes: Mapping[str, tuple[Node, ClusterNode]], reports: Iterable[NodeReport], now: datetime
+) -> tuple[list[Node], list[Gpu]]:
+    """The nodes and GPUs that were reported."""
+    gpus, reported = _KnownGpus(), []
+    for report in reports:
+        node, seen = nodes[report.ray_node_id]
+        node.num_cores, node.load = report.num_cpus, report.load
+        node.memory_bytes, node.memory_used_bytes = report.memory_bytes, report.memory_used_bytes
+        node.reader_error, node.reported_at = report.reader_error, now
+        reported.append(node)
+        for gpu in report.gpus:
+            gpus.take(node, seen, gpu, now)
+    _write(Node, reported, _OF_NODE_REPORT)
+    _write(Gpu, gpus.seen, _OF_GPU)
+    for node in reported:
+        if any(gpu.node_id == node.pk and gpu.lane_id is None for gpu in gpus.seen):
+            give_gpus_lanes(node)
+    return reported, gpus.seen
+
+
+class _KnownGpus:
+    """The cards that the pool knows."""
+
+    def __init__(self) -> None:
+        gpus = list(Gpu.objects.select_related("node", "lane"))
+        self._by_uuid = {gpu.uuid: gpu for gpu in gpus if gpu.uuid}
+        self._unnamed = {(gpu.node_id, gpu.index): gpu for gpu in gpus if not gpu.uuid}
+        self.seen: list[Gpu] = []
+
+    def take(self, node: Node, seen: ClusterNode, report: GpuReport, now: datetime) -> None:
+        """Write a report into its card's row, which is stored at once only if it is new or has moved."""
+        identity = report.identity
+        row = self._by_uuid.get(identity.uuid) or self._unnamed.pop((node.pk, identity.index), None)
+        if row is None:
+            row = Gpu.objects.create(node=node, uuid=identity.uuid, index=identity.index)
+        elif row.node_id != node.pk:
+            _move(row, node)
+        self._by_uuid[identity.uuid] = row
+        row.uuid, row.index, row.accelerator = identity.uuid, identity.index, identity.model
+        row.resource = gpu_resource(node.name, identity.index) if seen.has_gpu_resources else ""
+        row.identity, row.topology = identity.model_dump(mode="json"), report.topology.model_dump(mode="json")
+        row.live, row.faults = report.live.model_dump(mode="json"), report.faults.model_dump(mode="json")
+        row.reported_at = now
+        _follow_loss(row, is_lost=report.faults.is_lost, now=now)
+        follow(row, report.faults, now)
+        self.seen.append(row)
+
+
+def _follow_loss(row: Gpu, *, is_lost: bool, now: datetime) -> None:
+    if is_lost and row.lost_since is None:
+        mark_lost([row], by=AGENT, reason="its driver does not reach it any more", at=now)
+    elif not is_lost and row.lost_since is not None:
+        mark_found([row], by=AGENT, at=now)
+
+
+def _move(row: Gpu, node: Node) -> None:
+    """The card was put into another machine. Its old lane goes with the run that still holds it, if one does."""
+    lane = row.lane
+    row.node, row.lane = node, None
+    row.save(update_fields=["node", "lane"])
+    if lane is not None and lane.held_since is None:
+        lane.delete()
+
+
+def _write(model: type[Row], rows: Iterable[Row], fields: Iterable[str]) -> None:
+    """Write these columns of stored rows with one statement."""
+    unique = {row.pk: row for row in rows}
+    model._default_manager.bulk_create(
+        unique.values(), update_conflicts=True, unique_fields=["id"], update_fields=list(fields)
+    )
+
+
+def names_by_ray_id(nodes: Iterable[Node]) -> dict[str, str]:
+    """The names of the nodes that Ray knows."""
+    return {node.ray_node_id: node.name for node in nodes if node.ray_node_id}
