@@ -12,8 +12,11 @@ from pathlib import Path
 
 from django.conf import settings
 
+from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 
+MAX_SMALL_BYTES = 2**30
+"""Weights that every GPU holds twice, as policy and as sampler, and every disk yields within seconds."""
 MAX_DEPTH = 3
 """Folders below a root that are searched for models."""
 PICKLE_SUFFIXES = frozenset({".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle"})
@@ -55,6 +58,18 @@ def list_base_models() -> list[BaseModelEntry]:
             if name not in found and family is not None and _refusal(folder) is None:
                 found[name] = BaseModelEntry(name, family, folder, _description(folder))
     return sorted(found.values(), key=lambda entry: entry.name)
+
+
+def smallest_picture_model() -> BaseModelEntry | None:
+    """The base model for pictures with the fewest bytes of weights, of at most `MAX_SMALL_BYTES`; None if there is
+    none."""
+    sizes = {
+        entry.name: (sum(file.stat().st_size for file in entry.path.rglob("*.safetensors")), entry)
+        for entry in list_base_models()
+        if not FAMILY_TRAITS[entry.family].makes_clips
+    }
+    smallest = min(sizes.values(), key=lambda pair: pair[0], default=None)
+    return smallest[1] if smallest is not None and smallest[0] <= MAX_SMALL_BYTES else None
 
 
 def resolve_base_model(path: str) -> str:

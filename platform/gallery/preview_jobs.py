@@ -7,21 +7,19 @@ Invariant: a preview's job runs on the lane that it holds, and the lane is relea
 """
 
 import logging
-from collections.abc import Mapping
 from datetime import timedelta
-from typing import Protocol
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.secrets import hash_secret, new_secret
 from fleet.selectors import previews_with_lanes
 from fleet.services import LaneHolder, allocate_for_preview, release_preview
 from gallery.models import Preview, PreviewState
 from gallery.previews import LIVE, TIME_LIMIT, current_state, end
-from runs.cluster import ClusterUnavailable, JobStatus
-from runs.secrets import hash_secret, new_secret
+from runs.cluster import ClusterGateway, ClusterUnavailable, JobStatus
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 from worker.contracts.lanes import LaneGrant
 
@@ -33,26 +31,11 @@ SUBMIT_TIMEOUT = timedelta(seconds=30)
 WAITING = "waits for a free lane"
 
 
-class JobGateway(Protocol):
-    """The cluster operations that previews need; `runs.cluster.RayCluster` has them. Every method raises
-    `ClusterUnavailable`."""
-
-    def submit(
-        self, submission_id: str, env: Mapping[str, str], *, entrypoint: str, lane: LaneGrant | None
-    ) -> None: ...
-
-    def status(self, submission_id: str) -> JobStatus: ...
-
-    def log_tail(self, submission_id: str) -> str: ...
-
-    def stop(self, submission_id: str) -> None: ...
-
-
 def job_name(preview_id: UUID) -> str:
     return f"tandem-preview-{preview_id}"
 
 
-def launch(*, preview_id: UUID, gateway: JobGateway) -> bool:
+def launch(*, preview_id: UUID, gateway: ClusterGateway) -> bool:
     """Allocate a lane to a queued preview and submit its job.
 
     False if the preview is not queued, if no lane is free (it waits), or if the cluster could not be reached (it
@@ -72,7 +55,7 @@ def launch(*, preview_id: UUID, gateway: JobGateway) -> bool:
     return True
 
 
-def watch(*, gateway: JobGateway) -> None:
+def watch(*, gateway: ClusterGateway) -> None:
     """Release the lanes of jobs that are over, then launch waiting previews, oldest first."""
     for preview_id in previews_with_lanes():
         try:
@@ -107,7 +90,7 @@ def _claim(preview_id: UUID, code: str) -> LaneGrant | None:
     return lane
 
 
-def _watch_job(preview_id: UUID, gateway: JobGateway) -> None:
+def _watch_job(preview_id: UUID, gateway: ClusterGateway) -> None:
     name = job_name(preview_id)
     status = gateway.status(name)
     # The row is read after Ray was asked: a job that is over has sent its last report before.

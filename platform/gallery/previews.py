@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from accounts.access import TO_CONTROL_RUNS, require_role
 from accounts.models import User
+from accounts.secrets import hash_secret, matches, new_secret
 from audit.record import record
 from catalog.base_models import resolve_base_model
 from fleet.selectors import grant_of_preview
@@ -26,7 +27,6 @@ from gallery.models import Preview, PreviewImage, PreviewState
 from gallery.selectors import adapters
 from runs.enqueue import enqueue_on_commit
 from runs.models import Run
-from runs.secrets import hash_secret, matches, new_secret
 from worker.contracts.previews import MAX_PREVIEW_PROMPTS, MAX_PREVIEW_SAMPLES, PreviewImageName, PreviewJob
 from worker.contracts.task_names import LAUNCH_PREVIEW
 

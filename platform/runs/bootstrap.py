@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.secrets import hash_secret, matches, new_secret
 from catalog.base_models import resolve_base_model
 from catalog.prompt_pictures import with_resolved_pictures
 from catalog.scorers import tokens_for, with_resolved_weights
@@ -16,7 +17,6 @@ from runs.checkpoint_files import checkpoints_url
 from runs.models import Attempt, Run
 from runs.plan_revisions import replan_basis
 from runs.prior_costs import prior_costs
-from runs.secrets import hash_secret, matches, new_secret
 from runs.stream import lock_stream
 from worker.contracts.ingest import BootstrapAnswer, PromptsAnswer
 from worker.contracts.prompts import parse_prompts

@@ -9,6 +9,7 @@ processes never need it.
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -16,13 +17,16 @@ from typing import Any, Protocol
 
 from django.conf import settings
 
-from worker.contracts.lanes import LaneGrant
+from worker.contracts.lanes import NODE_ID_LABEL, LaneGrant, gpu_resource
+from worker.contracts.node_reports import NODE_LABEL
 
 logger = logging.getLogger(__name__)
 
 ENTRYPOINT = "python -P -m worker.engine"
 """`-P` makes Python import the uploaded code, not what lies in the folder where Ray was started."""
 NUM_LOG_LINES = 60
+MAX_NODES = 10_000
+"""The most that Ray lists at once."""
 UPLOAD_EXCLUDES = ["**/__pycache__", "/fixtures"]
 """Relative to `worker/`. Compiled files would change the upload's hash, and with it send the code again, at every
 start; the fixtures build checkpoints, which no job does."""
@@ -46,11 +50,23 @@ class ClusterUnavailable(Exception):
     """Ray's Jobs API could not be reached, or answered with an error of its own."""
 
 
-class ClusterGateway(Protocol):
-    """The cluster operations that launch and reconciler need. Every method raises `ClusterUnavailable`."""
+@dataclass(frozen=True, slots=True)
+class RayNode:
+    """A node that Ray counts as alive."""
 
-    def submit(self, submission_id: str, env: Mapping[str, str]) -> None:
-        """Start the driver; a repeat with the same id changes nothing."""
+    label: str
+    """The name that it gives itself; empty if Tandem did not start it."""
+    has_gpus: bool
+
+
+class ClusterGateway(Protocol):
+    """What the web needs of a cluster. Every method raises `ClusterUnavailable`."""
+
+    def submit(
+        self, submission_id: str, env: Mapping[str, str], *, entrypoint: str = ENTRYPOINT, lane: LaneGrant | None = None
+    ) -> None:
+        """Start a job, by default a driver; a repeat with the same id changes nothing. `lane`: the lane that the job's
+        own process occupies; a driver's occupies none, since its lanes are actors."""
 
     def status(self, submission_id: str) -> JobStatus: ...
 
@@ -60,6 +76,8 @@ class ClusterGateway(Protocol):
     def stop(self, submission_id: str) -> None:
         """Ask the job to stop; has no effect on one that is over or unknown."""
 
+    def nodes(self) -> tuple[RayNode, ...]: ...
+
 
 class RayCluster:
     """The gateway over HTTP to `settings.RAY_ADDRESS`; Ray reads its token from the environment."""
@@ -67,8 +85,6 @@ class RayCluster:
     def submit(
         self, submission_id: str, env: Mapping[str, str], *, entrypoint: str = ENTRYPOINT, lane: LaneGrant | None = None
     ) -> None:
-        """Submit the job. `lane`: the lane that the job's own process occupies; a driver's occupies none, since its
-        lanes are actors."""
         with _ray_errors():
             try:
                 _client().submit_job(
@@ -81,6 +97,7 @@ class RayCluster:
                     },
                     entrypoint_num_cpus=lane.num_cpus if lane else None,
                     entrypoint_resources=dict.fromkeys(lane.resources, 1.0) if lane else None,
+                    entrypoint_label_selector={NODE_ID_LABEL: lane.ray_node_id} if lane and lane.ray_node_id else None,
                 )
             except RuntimeError:
                 # Ray refuses a duplicate id with a bare HTTP 500, so the job's status tells whether it exists.
@@ -113,6 +130,18 @@ class RayCluster:
             except RuntimeError as error:
                 if not _is_not_found(error):
                     raise
+
+    def nodes(self) -> tuple[RayNode, ...]:
+        from ray.util.state import list_nodes
+
+        with _ray_errors():
+            alive = list_nodes(settings.RAY_ADDRESS, filters=[("state", "=", "ALIVE")], limit=MAX_NODES)
+        return tuple(_ray_node(dict(node.labels or {}), node.resources_total) for node in alive)
+
+
+def _ray_node(labels: Mapping[str, str], resources: Mapping[str, float]) -> RayNode:
+    label = labels.get(NODE_LABEL, "")
+    return RayNode(label=label, has_gpus=bool(resources.get("GPU")) or gpu_resource(label, 0) in resources)
 
 
 @contextmanager

@@ -1,16 +1,15 @@
-"""Dispatch of waiting runs: by priority, then oldest first, each with its whole gang of lanes.
+"""Dispatch of waiting runs in the order of the queue, each with its whole gang of lanes.
 
-Queued runs wait, and runs back in `starting` whose driver was lost. The first run that the pool is large enough for
-blocks those behind it, so that small runs do not starve a large one. For `placement: auto` the planner works before the
-transaction, because planning may take seconds. Lanes, state and attempt change in one transaction, which is rolled back
-if the lanes are not those of the plan; the launch task is enqueued on commit.
+The first run that the pool is large enough for blocks those behind it, so that small runs do not starve a large one.
+For `placement: auto` the planner works before the transaction, because planning may take seconds. Lanes, state and
+attempt change in one transaction, which is rolled back if the lanes are not those of the plan; the launch task is
+enqueued on commit.
 """
 
 from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from fleet.lane_demand import fits
 from fleet.selectors import devices_for, devices_of, free_lanes, pool_lanes
@@ -22,32 +21,24 @@ from runs.failure import describe_failure
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, Run
 from runs.plan_cache import PlanBeingMade, PlanningFailed
+from runs.run_queue import WAITING_STATES, current_queue
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.states import RunState
 from worker.contracts.task_names import LAUNCH_RUN
 
 ACTOR = "dispatch"
-WAITING_STATES = (RunState.QUEUED, RunState.STARTING)
 
 
 class LanesTaken(Exception):
     """Another dispatcher took the lanes: the transaction is rolled back, and the run goes on waiting."""
 
 
-def waiting_runs() -> QuerySet[Run]:
-    """Runs that wait for lanes, in the order of the queue."""
-    open_attempts = Attempt.objects.filter(run=OuterRef("pk"), ended_at=None)
-    return Run.objects.filter(Q(state=RunState.QUEUED) | Q(~Exists(open_attempts), state=RunState.STARTING)).order_by(
-        "priority", "created_at", "pk"
-    )
-
-
 def dispatch_waiting() -> list[UUID]:
     """Start the runs that fit, in the queue's order; returns their ids."""
     started: list[UUID] = []
     pool = pool_lanes()
-    for run in waiting_runs().defer("prompts"):
+    for run in current_queue().in_turn:
         wanted = run.sized_spec.granted_lanes
         if not fits(wanted, pool, pool):
             continue

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from fleet.device_proof import compare as compare_devices
 from live.publish import publish_project
 from runs import attempts
 from runs.cost_history import record_costs
@@ -34,7 +35,6 @@ from worker.contracts.events import (
     RunEvent,
     StateEvent,
 )
-from worker.contracts.resizing import ResizeReport
 from worker.contracts.states import END_STATES, RunState, is_legal
 
 ACTOR = "driver"
@@ -61,8 +61,10 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
             record_progress(run_id, resume_from=event.uri, resume_batch=event.batch)
         case CommandDoneEvent():
             record_command_done(run_id, event)
-        case LanesEvent(resize=ResizeReport() as report):
-            apply_report(run_id, attempt, report)
+        case LanesEvent(lanes=lanes, resize=report):
+            compare_devices(run_id, attempt, {lane.lane: lane.uuids for lane in lanes if lane.uuids})
+            if report is not None:
+                apply_report(run_id, attempt, report)
         case CostsEvent():
             record_costs(run_id, attempt, event)
         case PlanEvent():

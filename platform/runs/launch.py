@@ -11,13 +11,13 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.secrets import hash_secret, new_secret
 from catalog.base_models import ModelNotUsable, resolve_base_model
 from catalog.scorers import scorer_problems
 from runs import attempts
 from runs.cluster import ClusterGateway, ClusterUnavailable
 from runs.failure import describe_failure
 from runs.models import Attempt, AttemptOutcome
-from runs.secrets import hash_secret, new_secret
 from runs.stream import lock_stream
 from runs.transitions import move
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE

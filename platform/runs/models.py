@@ -13,7 +13,7 @@ from django.utils.functional import cached_property
 from accounts.models import Project
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
-from worker.contracts.lanes import ElasticSpec
+from worker.contracts.lanes import ElasticSpec, LaneSpec
 from worker.contracts.names import Priority
 from worker.contracts.resizing import ResizeCause, ResizeState
 from worker.contracts.run_spec import RunSpec
@@ -124,6 +124,11 @@ class Run(models.Model):
         return spec.model_copy(update={"lanes": lanes, "elastic": elastic})
 
     @property
+    def asked_lanes(self) -> LaneSpec:
+        """The lanes of `sized_spec`, without validating the rest: for queues of many runs."""
+        return LaneSpec.model_validate({**self.spec["lanes"], **(self.resized_lanes or {})})
+
+    @property
     def batch_algebra(self) -> BatchAlgebra:
         return BatchAlgebra.model_validate(self.algebra)
 
@@ -142,6 +147,8 @@ class AttemptOutcome(models.TextChoices):
     """The driver was lost; counts against `max_attempts`."""
     PARKED = "parked"
     """Paused for too long: checkpointed, its lanes freed."""
+    MOVED = "moved"
+    """Its lanes were drained by a deadline, and no others were free: checkpointed, and queued again."""
     CLOSED = "closed"
     """Ended from the web side: cancelled, or stopped before it began."""
 

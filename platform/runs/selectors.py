@@ -1,18 +1,14 @@
 """Reads of runs, for those who may see them. Outsiders get `NotVisible`, a 404."""
 
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
 
 from accounts.access import Actor, NotVisible, role_in, visible_projects
-from fleet.lane_demand import fits, kinds_wanted
-from fleet.selectors import free_lanes, pool_lanes
-from runs.dispatch import waiting_runs
 from runs.models import Attempt, PendingCommand, PlanRevision, Run, RunTransition
 from runs.plan_body import PlanBody, PlanStep, RevisedPlan
 from runs.run_body import RunBody, run_body
-from worker.contracts.lanes import LaneSpec
+from runs.wait_reasons import why_waiting
 
 
 def visible_runs(user: Actor) -> QuerySet[Run]:
@@ -31,7 +27,7 @@ def get_run(user: Actor, run_id: UUID | str) -> Run:
 
 def run_body_for(user: Actor, run: Run) -> RunBody:
     """The run as `user` sees it: the body of REST and of the socket's snapshot."""
-    return run_body(run, role=role_in(user, run.project), waiting=waiting_for(run))
+    return run_body(run, role=role_in(user, run.project), waiting=why_waiting([run]).get(run.pk, ""))
 
 
 def transitions(user: Actor, run: Run) -> QuerySet[RunTransition]:
@@ -80,31 +76,6 @@ def _plan_step(revision: PlanRevision) -> PlanStep:
         "batch_seconds": chosen["batch_seconds"],
         "promise": revision.promise,
     }
-
-
-def waiting_for(run: Run) -> str:
-    """What a run waits for, in one sentence; empty for a run that does not wait."""
-    waiting = list(waiting_runs().values_list("pk", flat=True))
-    if run.pk not in waiting:
-        return ""
-    wanted = run.sized_spec.granted_lanes
-    if shortage := lacking(wanted):
-        return f"{shortage}: it cannot start"
-    num_ahead = waiting.index(run.pk)
-    ahead = f"{num_ahead} run{'s' * (num_ahead > 1)} ahead; " if num_ahead else ""
-    return f"{ahead}needs {_in_words(kinds_wanted(wanted, pool_lanes()))}, free now: {_in_words(free_lanes())}"
-
-
-def lacking(wanted: LaneSpec) -> str:
-    """The lanes wanted and those of the pool, as a clause, if the pool is too small; else empty."""
-    pool = pool_lanes()
-    if fits(wanted, pool, pool):
-        return ""
-    return f"needs {_in_words(kinds_wanted(wanted, pool))}, the pool has {_in_words(pool)}"
-
-
-def _in_words(lanes: Any) -> str:
-    return " and ".join(f"{count} {kind.upper()} lane{'s' * (count != 1)}" for kind, count in lanes.items()) or "none"
 
 
 def _uuid(value: UUID | str, what: str) -> UUID:

@@ -17,7 +17,7 @@ from catalog.prompt_pictures import picture_problem
 from catalog.scorers import scorer_problems
 from catalog.selectors import prompts_of_set
 from fleet.selectors import pool_devices
-from runs.selectors import lacking
+from runs.wait_reasons import lacking
 from worker.contracts.families import negative_prompt_problem
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec

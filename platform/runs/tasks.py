@@ -7,11 +7,15 @@ from uuid import UUID
 
 from celery import shared_task
 
+from fleet.upkeep import end_maintenance
 from runs.checkpoint_files import delete_checkpoints as delete_checkpoint_files
 from runs.cluster import RayCluster
 from runs.dispatch import dispatch_waiting
+from runs.draining import move_runs_off
+from runs.gpu_test_jobs import watch as watch_tests
 from runs.launch import launch
 from runs.models import submission_id
+from runs.node_agent_job import keep_agent
 from runs.reconciler import Reconciler
 from runs.web_probe import HttpWebProbe
 from worker.contracts import task_names
@@ -35,6 +39,25 @@ def reconcile_runs() -> None:
         Reconciler(gateway=RayCluster(), web=HttpWebProbe()).tick()
     finally:
         dispatch_waiting()
+
+
+@shared_task(name=task_names.KEEP_UP_POOL)
+def keep_up_pool() -> None:
+    """End maintenance whose time has come, and move runs off what is drained by a deadline."""
+    end_maintenance()
+    move_runs_off()
+
+
+@shared_task(name=task_names.WATCH_NODES)
+def watch_nodes() -> bool:
+    """Start a node agent where none is at work; returns whether one was started."""
+    return keep_agent(RayCluster())
+
+
+@shared_task(name=task_names.WATCH_GPU_TESTS)
+def watch_gpu_tests() -> None:
+    """Start tests of GPUs that are asked for, and release the lanes of those that are over."""
+    watch_tests(gateway=RayCluster())
 
 
 @shared_task(name=task_names.STOP_JOB)

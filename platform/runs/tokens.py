@@ -5,8 +5,8 @@ An older attempt, or any attempt of an ended run, gets 410 and exits (fencing).
 
 from uuid import UUID
 
+from accounts.secrets import matches
 from runs.models import Attempt
-from runs.secrets import matches
 
 
 class TokenRefused(Exception):

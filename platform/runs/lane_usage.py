@@ -1,0 +1,120 @@
+"""Who used how many lanes and GPUs for how long, and what that cost: sums over `LaneUse`.
+
+Invariant: hours are those inside the window, so that the usage of neighbouring windows adds up, and a lane that is held
+now counts until now. Members see their own projects, pool admins all. Tests of GPUs count for nobody.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from accounts.access import Actor, visible_projects
+from fleet.models import LaneUse
+from runs.models import Run
+
+DELETED = "deleted"
+"""What is shown in place of a project, user or run that is not there any more."""
+
+
+class UsageBy(StrEnum):
+    PROJECT = "project"
+    USER = "user"
+    ACCELERATOR = "accelerator"
+    """The cards' product name; `cpu` for CPU lanes."""
+    BASE_MODEL = "base_model"
+    """What the run trained."""
+    NODE = "node"
+    RUN = "run"
+    DAY = "day"
+    """The day of UTC; a use over midnight counts for both days."""
+
+
+@dataclass(slots=True)
+class UsageRow:
+    """The usage of one project, user, card, …"""
+
+    key: str
+    name: str
+    lane_hours: float = 0.0
+    gpu_hours: float = 0.0
+    cost: Decimal | None = None
+    """In the currency of the GPUs' prices; `None` where none of the GPUs had a price."""
+    runs: set[UUID] = field(default_factory=set)
+
+    @property
+    def num_runs(self) -> int:
+        return len(self.runs)
+
+
+def usage(user: Actor, *, since: datetime, until: datetime, by: UsageBy) -> list[UsageRow]:
+    """The usage inside the window, most GPU hours first, then lane hours. Raises `ValueError` for an empty window."""
+    if since >= until:
+        raise ValueError(f"`since` must lie before `until`, got {since.isoformat()} and {until.isoformat()}")
+    end = min(until, timezone.now())
+    uses = list(_visible_uses(user).filter(since__lt=end).filter(Q(until=None) | Q(until__gt=since)))
+    label = _labeller(by, uses)
+    rows: dict[str, UsageRow] = {}
+    for use in uses:
+        for key, name, begin, stop in label(use, max(use.since, since), min(use.until or end, end)):
+            row = rows.setdefault(key, UsageRow(key, name))
+            _add(row, use, (stop - begin).total_seconds() / 3600)
+    if by is UsageBy.DAY:
+        return [rows[key] for key in sorted(rows)]
+    return sorted(rows.values(), key=lambda row: (-row.gpu_hours, -row.lane_hours, row.name))
+
+
+def _visible_uses(user: Actor) -> QuerySet[LaneUse]:
+    uses = LaneUse.objects.filter(test_id=None).select_related("project", "user")
+    if getattr(user, "is_staff", False):
+        return uses
+    return uses.filter(project__in=visible_projects(user))
+
+
+def _add(row: UsageRow, use: LaneUse, hours: float) -> None:
+    row.lane_hours += hours
+    row.gpu_hours += hours * len(use.gpus)
+    if use.run_id is not None:
+        row.runs.add(use.run_id)
+    if use.price_per_hour is not None:
+        row.cost = (row.cost or Decimal(0)) + use.price_per_hour * Decimal(hours)
+
+
+Piece = tuple[str, str, datetime, datetime]
+"""Key and name of a row, and the part of a use that it gets."""
+
+
+def _labeller(by: UsageBy, uses: list[LaneUse]) -> Callable[[LaneUse, datetime, datetime], Iterable[Piece]]:
+    if by is UsageBy.DAY:
+        return lambda use, begin, stop: _days(begin, stop)
+    runs: dict[UUID | None, Run] = {}
+    if by in (UsageBy.BASE_MODEL, UsageBy.RUN):
+        runs = Run.objects.defer("prompts").in_bulk({use.run_id for use in uses})
+    names: dict[UsageBy, Callable[[LaneUse], tuple[str, str]]] = {
+        UsageBy.PROJECT: lambda use: (str(use.project_id or ""), use.project.name if use.project else DELETED),
+        UsageBy.USER: lambda use: (str(use.user_id or ""), use.user.username if use.user else DELETED),
+        UsageBy.ACCELERATOR: lambda use: (use.accelerator or "cpu",) * 2,
+        UsageBy.NODE: lambda use: (use.label.partition("/")[0],) * 2,
+        UsageBy.RUN: lambda use: (str(use.run_id), runs[use.run_id].name if use.run_id in runs else DELETED),
+        UsageBy.BASE_MODEL: lambda use: (_base_model(runs.get(use.run_id)),) * 2,
+    }
+    named = names[by]
+    return lambda use, begin, stop: [(*named(use), begin, stop)]
+
+
+def _base_model(run: Run | None) -> str:
+    return DELETED if run is None else run.run_spec.base_model.path
+
+
+def _days(begin: datetime, stop: datetime) -> Iterable[Piece]:
+    """The part in each day of UTC."""
+    begin, stop = begin.astimezone(UTC), stop.astimezone(UTC)
+    while begin < stop:
+        midnight = datetime.combine(begin.date() + timedelta(days=1), time(), UTC)
+        yield begin.date().isoformat(), begin.date().isoformat(), begin, min(stop, midnight)
+        begin = midnight
