@@ -18,7 +18,7 @@ from pydantic_core import core_schema
 
 from api.problems import Problem
 from runs.plan_body import PlanBody
-from telemetry.frames import ProjectsFrame, RunFrame
+from telemetry.frames import PoolFrame, ProjectsFrame, RunFrame
 from telemetry.stream_items import BULK_TYPES, StreamItem
 from worker.contracts.applicability import Inapplicable
 from worker.contracts.commands import RunCommand
@@ -40,6 +40,7 @@ _ALWAYS: dict[str, Any] = {
     "RunCommand": RunCommand,
     "RunFrame": RunFrame,
     "ProjectsFrame": ProjectsFrame,
+    "PoolFrame": PoolFrame,
     "StreamItem": StreamItem,
     "Metric": Metric,
     "PlanBody": PlanBody,

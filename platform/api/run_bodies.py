@@ -5,19 +5,18 @@ from collections.abc import Iterable
 from accounts.models import Membership, User
 from runs.models import Run
 from runs.run_body import RunBody, run_body
-from runs.selectors import waiting_for
-from worker.contracts.states import RunState
-
-MAY_WAIT = frozenset({RunState.QUEUED, RunState.STARTING})
+from runs.wait_reasons import why_waiting
 
 
 def run_bodies(user: User, runs: Iterable[Run]) -> list[RunBody]:
+    runs = list(runs)
+    waiting = why_waiting(runs)
     roles = dict(Membership.objects.filter(user=user).values_list("project_id", "role"))
     return [
         run_body(
             run,
             role=roles.get(run.project_id),
-            waiting=waiting_for(run) if run.run_state in MAY_WAIT else "",
+            waiting=waiting.get(run.pk, ""),
         )
         for run in runs
     ]

@@ -6,7 +6,20 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
-from api.views import accounts, catalog, gallery, health, pool, run_history, run_size, runs, telemetry
+from api.views import (
+    accounts,
+    catalog,
+    gallery,
+    gpu_tests,
+    health,
+    pool,
+    queue,
+    run_history,
+    run_size,
+    runs,
+    telemetry,
+    usage,
+)
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("tokens", accounts.TokenViewSet, basename="token")
@@ -54,11 +67,27 @@ urlpatterns = [
     path("runs:validate", runs.ValidateView.as_view()),
     path("plans", runs.PlansView.as_view()),
     path("runs/<uuid:run_id>/", include(run_urls)),
+    path("pool", pool.PoolView.as_view()),
+    path("pool/actions", pool.PoolActionsView.as_view()),
     path("nodes", pool.NodesView.as_view()),
     path("nodes/<int:node_id>", pool.NodeView.as_view()),
     path("nodes/<int:node_id>/actions", pool.NodeActionsView.as_view()),
+    path("nodes/<int:node_id>/history", pool.NodeHistoryView.as_view()),
+    path("gpus", pool.GpusView.as_view()),
+    path("gpus/<int:gpu_id>", pool.GpuView.as_view()),
+    path("gpus/<int:gpu_id>/actions", pool.GpuActionsView.as_view()),
+    path("gpus/<int:gpu_id>/history", pool.GpuHistoryView.as_view()),
+    path("gpus/<int:gpu_id>/tests", gpu_tests.GpuTestsView.as_view()),
     path("lanes", pool.LanesView.as_view()),
     path("lanes/<int:lane_id>/actions", pool.LaneActionsView.as_view()),
+    path("queue", queue.QueueView.as_view()),
+    path("queue:preview", queue.QueuePreviewView.as_view()),
+    path("shares", queue.SharesView.as_view()),
+    path("shares/<uuid:project_id>", queue.ShareView.as_view()),
+    path("pool-policy", queue.PoolPolicyView.as_view()),
+    path("lanes/<int:lane_id>/history", pool.LaneHistoryView.as_view()),
+    path("usage", usage.UsageView.as_view()),
+    path("usage.csv", usage.UsageTableView.as_view()),
     path("health/live", health.LiveView.as_view()),
     path("health/ready", health.ReadyView.as_view()),
     path("schema", SpectacularAPIView.as_view(), name="schema"),

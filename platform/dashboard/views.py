@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from runs.pool_view import pool_rows
 from runs.selectors import get_run
 
 SHELL = "dashboard/shell.html"
@@ -72,6 +71,4 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def pool(request: HttpRequest) -> HttpResponse:
-    """Nodes and lanes. Runs of projects that the user does not belong to are counted, never named."""
-    context = {"title": "Pool", "section": "pool", "nodes": pool_rows(request.user)}
-    return render(request, "dashboard/pool.html", context)
+    return render(request, SHELL, {"page": "pool", "title": "Pool", "section": "pool"})

@@ -34,6 +34,7 @@ class _Group:
     """The waiting messages of one group. Used by the frame thread only."""
 
     merge: Merge
+    interval_seconds: float
     waiting: list[Message] = field(default_factory=list)
     task: asyncio.Task[None] | None = None
     last_sent: float = float("-inf")
@@ -44,7 +45,7 @@ class FrameSender:
 
     def __init__(self, send: Send, *, max_frames_per_second: float = MAX_FRAMES_PER_SECOND) -> None:
         self._send = send
-        self._interval_seconds = 1 / max_frames_per_second
+        self._max_frames_per_second = max_frames_per_second
         self._groups: dict[str, _Group] = {}
         self._start_lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -53,9 +54,11 @@ class FrameSender:
         self.num_frames_sent = 0
         self.num_messages_lost = 0
 
-    def put(self, group: str, message: Message, merge: Merge) -> None:
-        """Queue `message` (plain JSON values) for `group`; returns immediately."""
-        self._running_loop().call_soon_threadsafe(self._enqueue, group, message, merge)
+    def put(self, group: str, message: Message, merge: Merge, *, max_frames_per_second: float | None = None) -> None:
+        """Queue `message` (plain JSON values) for `group`; returns immediately. A group may have a lower bound on its
+        frames a second than the sender."""
+        interval_seconds = 1 / (max_frames_per_second or self._max_frames_per_second)
+        self._running_loop().call_soon_threadsafe(self._enqueue, group, message, merge, interval_seconds)
 
     def flush(self, timeout_seconds: float = 5.0) -> bool:
         """Wait until all messages put before this call are sent or dropped; False if that took too long."""
@@ -77,8 +80,8 @@ class FrameSender:
                 threading.Thread(target=self._loop.run_forever, name="live-frames", daemon=True).start()
             return self._loop
 
-    def _enqueue(self, group: str, message: Message, merge: Merge) -> None:
-        state = self._groups.setdefault(group, _Group(merge))
+    def _enqueue(self, group: str, message: Message, merge: Merge, interval_seconds: float) -> None:
+        state = self._groups.setdefault(group, _Group(merge, interval_seconds))
         state.waiting.append(message)
         surplus = len(state.waiting) - MAX_WAITING_MESSAGES
         if surplus > 0:
@@ -90,7 +93,7 @@ class FrameSender:
     async def _send_group(self, group: str, state: _Group) -> None:
         """Send frames until no message waits, then remove the group."""
         while True:
-            await asyncio.sleep(max(0.0, state.last_sent + self._interval_seconds - time.monotonic()))
+            await asyncio.sleep(max(0.0, state.last_sent + state.interval_seconds - time.monotonic()))
             if not state.waiting:
                 break
             messages, state.waiting = state.waiting, []
@@ -104,7 +107,7 @@ class FrameSender:
 
     async def _drained(self) -> None:
         while self._groups:
-            await asyncio.sleep(self._interval_seconds / 4)
+            await asyncio.sleep(1 / self._max_frames_per_second / 4)
 
     def _lost(self, count: int, group: str, why: str) -> None:
         self.num_messages_lost += count

@@ -6,7 +6,7 @@ numbers and read missed items from the database.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,10 @@ from live.frame_sender import FrameSender, Message
 
 MAX_FRAME_BYTES = 256 * 1024
 """Largest frame in bytes; a larger one carries its last number only, and readers fetch the items from the database."""
+
+POOL_GROUP = "pool"
+MAX_POOL_FRAMES_PER_SECOND = 2
+"""Node agents post every few seconds and people read the page, so that more frames would only cost."""
 
 
 def run_group(run_id: UUID | str) -> str:
@@ -41,6 +45,28 @@ def publish_project(project_id: UUID | str, run: Mapping[str, Any]) -> None:
     transaction.on_commit(lambda: sender.put(project_group(project_id), message, merge_runs))
 
 
+def publish_pool(
+    *,
+    changed: Iterable[int] = (),
+    at: float | None = None,
+    alive: Iterable[int] = (),
+    nodes: Mapping[int, Mapping[str, Any]] | None = None,
+    gpus: Mapping[int, Mapping[str, Any]] | None = None,
+) -> None:
+    """Tell the pool's sockets which nodes are to be read again (`changed`), and the live values by id of nodes and GPUs
+    that a report of `at`, in Unix seconds, brought. No run is named: every user's socket gets the same."""
+    message: Message = {
+        "changed": list(changed),
+        "at": at,
+        "alive": list(alive),
+        "nodes": dict(nodes or {}),
+        "gpus": dict(gpus or {}),
+    }
+    transaction.on_commit(
+        lambda: sender.put(POOL_GROUP, message, merge_pool, max_frames_per_second=MAX_POOL_FRAMES_PER_SECOND)
+    )
+
+
 def flush(timeout_seconds: float = 5.0) -> bool:
     """Wait until everything published so far is sent; for shutdown and tests."""
     return sender.flush(timeout_seconds)
@@ -58,6 +84,35 @@ def merge_items(messages: Sequence[Message]) -> Message:
 def merge_runs(messages: Sequence[Message]) -> Message:
     latest = {run["id"]: run for message in messages for run in message["runs"]}
     return {"type": "project.runs", "runs": list(latest.values())}
+
+
+def merge_pool(messages: Sequence[Message]) -> Message:
+    """The newest values of each node and GPU, as columns. Where they would make the frame too large they are left out,
+    and their nodes are to be read again."""
+    nodes, gpus = dict[int, Any](), dict[int, Any]()
+    changed, alive = set[int](), set[int]()
+    for message in messages:
+        changed.update(message["changed"])
+        alive.update(message["alive"])
+        nodes.update(message["nodes"])
+        gpus.update(message["gpus"])
+    frame: Message = {
+        "type": "pool.changed",
+        "at": max((message["at"] for message in messages if message["at"] is not None), default=None),
+        "changed": sorted(changed),
+        "alive": sorted(alive),
+        "nodes": _columns(nodes),
+        "gpus": _columns(gpus),
+    }
+    if len(json.dumps(frame, separators=(",", ":"))) > MAX_FRAME_BYTES:
+        frame |= {"changed": sorted(changed | set(nodes)), "nodes": _columns({}), "gpus": _columns({})}
+    return frame
+
+
+def _columns(rows: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """Rows by id as `{ids, values: {name: [...]}}`, a seventh of the bytes of an object for each row."""
+    names = next(iter(rows.values()), {})
+    return {"ids": list(rows), "values": {name: [row[name] for row in rows.values()] for name in names}}
 
 
 async def _group_send(group: str, frame: Message) -> None:

@@ -23,6 +23,9 @@ PORT = env.int("TANDEM_PORT", 8800)
 HOST = env.str("TANDEM_HOST", "127.0.0.1")
 PUBLIC_URL = (env.str("TANDEM_PUBLIC_URL", "") or f"http://127.0.0.1:{PORT}").rstrip("/")
 
+RAY_HOST = env.str("TANDEM_RAY_HOST", "127.0.0.1")
+"""Where the embedded Ray head listens for further nodes: this machine's address in their network, or only itself."""
+
 HAS_OWN_DATABASE = bool(env.str("DATABASE_URL", ""))
 HAS_OWN_REDIS = bool(env.str("REDIS_URL", ""))
 HAS_OWN_RAY = bool(env.str("RAY_ADDRESS", ""))

@@ -18,6 +18,8 @@ TANDEM_CHECKPOINTS = env.str("TANDEM_CHECKPOINTS", "") or f"file://{TANDEM_VAR /
 TANDEM_ARTIFACTS = env.str("TANDEM_ARTIFACTS", "") or f"file://{TANDEM_VAR / 'artifacts'}"
 TANDEM_MAX_PAUSE_SECONDS = env.float("TANDEM_MAX_PAUSE_SECONDS", 600.0)
 TANDEM_MAX_STOP_SECONDS = env.float("TANDEM_MAX_STOP_SECONDS", 300.0)
+RAY_HEAD = env.str("TANDEM_RAY_HEAD", "")
+"""`HOST:PORT` by which nodes join the embedded Ray head; `up` sets it. Of any other cluster the node agent tells."""
 RAY_ADDRESS = env.str("RAY_ADDRESS", "") or "http://127.0.0.1:8265"
 
 # --- Django -----------------------------------------------------------------------------------------------------------
@@ -170,8 +172,12 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ActionKind": "api.serializers.runs.ACTION_KINDS",
         "CommandKind": "api.serializers.runs.COMMAND_KINDS",
+        "GpuTestState": "fleet.models.GpuTestState.choices",
+        "LaneActionKind": "api.serializers.pool.LANE_ACTION_KINDS",
         "LaneRole": "api.serializers.runs.LANE_ROLES",
         "LogLevel": "telemetry.selectors.LOG_LEVELS",
+        "PoolActionKind": "api.serializers.pool.POOL_ACTION_KINDS",
+        "PoolState": "api.serializers.pool.STATES",
         "PreviewState": "gallery.models.PreviewState.choices",
         "ProjectRole": "accounts.models.ProjectRole.choices",
         "RunState": "runs.models.STATE_VALUES",

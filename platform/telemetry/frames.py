@@ -48,6 +48,34 @@ class RunChangedFrame(TypedDict):
     run: RunRow
 
 
+@with_config(use_attribute_docstrings=True)
+class LiveValues(TypedDict):
+    """The newest live values of some nodes or GPUs."""
+
+    ids: list[int]
+    values: dict[str, list[float | None]]
+    """By name, such as `utilisation`: the values of all `ids`, in their order."""
+
+
+@with_config(use_attribute_docstrings=True)
+class PoolFrame(TypedDict):
+    """What has changed in the pool. It names no run: nodes are read over REST, which knows what the user may see."""
+
+    kind: Literal["pool"]
+    now: float
+    """The server's clock, in Unix seconds."""
+    reported_at: float | None
+    """When the node agent last reported; null if it never has, and in a frame that says nothing about it."""
+    changed: list[int] | None
+    """Ids of nodes that are to be read again; null where all of them are, as in the first frame."""
+    alive: list[int]
+    """Ids of nodes that Ray counted as alive at `reported_at`."""
+    nodes: LiveValues
+    """`load` and `memory_used_bytes` at `reported_at`."""
+    gpus: LiveValues
+    """The fields of `GpuLive` at `reported_at`."""
+
+
 RunFrame = Annotated[HelloFrame | SnapshotFrame | ItemsFrame, Field(discriminator="kind")]
 """What `/ws/v1/runs/{id}` sends."""
 ProjectsFrame = RunChangedFrame

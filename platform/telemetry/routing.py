@@ -3,8 +3,10 @@
 from django.urls import path
 
 from telemetry.consumers import ProjectsConsumer, RunConsumer
+from telemetry.pool_consumer import PoolConsumer
 
 websocket_urlpatterns = [
     path("ws/v1/runs/<uuid:run_id>", RunConsumer.as_asgi()),
     path("ws/v1/projects", ProjectsConsumer.as_asgi()),
+    path("ws/v1/pool", PoolConsumer.as_asgi()),
 ]

@@ -13,8 +13,12 @@ ONLY_READ = {
     "api/run_bodies.py:run_bodies",
     "runs/pool_view.py:pool_rows",
     "runs/pool_view.py:node_row",
+    "runs/pool_view.py:gpu_row",
     "runs/pool_view.py:lane_row",
+    "runs/queue_view.py:queue_rows",
+    "runs/queue_view.py:share_rows",
     "runs/resize_body.py:run_size",
+    "runs/lane_usage.py:usage",
     "server/stack/demo.py:create_demo_run",
 }
 """Functions that take a user and change nothing themselves."""

@@ -32,6 +32,7 @@ CONVENTIONAL_NAMES = {
 OF_ONE_SUBJECT = {
     "ingest.py": "the words of the ingest, and the service that speaks them",
     "previews.py": "the words of a preview, and the service that speaks them",
+    "gpu_tests.py": "the words of a test of a GPU, its record, and the service that speaks them",
     "demo.py": "the command, and what it does",
     "build.py": "builds a run's components, or the demo model",
 }

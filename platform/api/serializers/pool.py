@@ -1,15 +1,48 @@
-"""Nodes and lanes of the pool, and the actions of pool admins."""
+"""Nodes, GPUs and lanes of the pool, and the actions of pool admins."""
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from api.serializers.answers import Answer
-from fleet.models import LaneKind, NodeState
+from api.pages import MAX_PAGE
+from api.serializers.answers import Answer, contract_field
+from fleet.health_rules import Health
+from fleet.models import LaneKind, StateChange
+from fleet.standing import PoolState
 from fleet.upkeep import LANE_ACTIONS, MAX_REASON_CHARS, PoolAction
+from worker.contracts.node_reports import GpuFaults, GpuIdentity, GpuLive, GpuTopology
+
+STATES = [state.value for state in PoolState]
+HEALTHS = [health.value for health in Health]
+POOL_ACTION_KINDS = [action.value for action in PoolAction]
+LANE_ACTION_KINDS = [action.value for action in LANE_ACTIONS]
+MAX_ID = 2**63 - 1
+"""The largest key that the database can hold."""
+MAX_TARGETS = 1000
+"""Most nodes, GPUs or lanes of one call: each takes some milliseconds of one transaction."""
 
 
-class PoolLane(Answer):
+class Standing(Answer):
+    """Whether something takes work, and by whose decision it does not."""
+
+    state = serializers.ChoiceField(STATES)
+    place = serializers.CharField(help_text="What is decided about: a lane, its GPU or its node.")
+    reason = serializers.CharField(help_text="Why it takes no work, or will take none once it is free.")
+    changed_by = serializers.CharField(help_text="The user or the part of Tandem that decided so.")
+    since = serializers.DateTimeField(allow_null=True, help_text="Since when it takes no work.")
+    until = serializers.DateTimeField(
+        allow_null=True, help_text="When maintenance ends, or by when what is drained has to be empty."
+    )
+
+
+class StandingOfHeld(Standing):
+    """The same of something that a run may hold."""
+
+    state_when_free = serializers.ChoiceField(STATES, help_text="What it is once no run holds it.")
+
+
+class PoolLane(StandingOfHeld):
     """A lane of the pool, and the run that holds it if you may see that run."""
 
     id = serializers.IntegerField()
@@ -17,10 +50,7 @@ class PoolLane(Answer):
     label = serializers.CharField()
     kind = serializers.ChoiceField(LaneKind.values)
     device = serializers.CharField()
-    state = serializers.ChoiceField(["free", "held", "cordoned"])
-    cordoned = serializers.BooleanField(help_text="Whether it takes no new work.")
-    reason = serializers.CharField(help_text="Why it is cordoned.")
-    cordoned_by = serializers.CharField(help_text="Who cordoned it.")
+    takes_work = serializers.BooleanField(help_text="Whether it takes new work once it is free.")
     role = serializers.CharField(help_text="Its role in the run that holds it.")
     held_since = serializers.DateTimeField(allow_null=True)
     run_id = serializers.UUIDField(
@@ -29,32 +59,128 @@ class PoolLane(Answer):
     run_name = serializers.CharField()
 
 
-class PoolNode(Answer):
-    """A node with its lanes."""
+class PoolGpu(StandingOfHeld):
+    """A GPU as its node's agent reported it last."""
+
+    id = serializers.IntegerField()
+    node = serializers.CharField()
+    uuid = serializers.CharField(help_text="Empty until its driver was asked.")
+    index = serializers.IntegerField()
+    accelerator = serializers.CharField()
+    lane = serializers.CharField(help_text="Label of the lane that it works for; empty if it has none.")
+    health = serializers.ChoiceField(HEALTHS, help_text="By what its driver has counted since it was put into service.")
+    health_causes = serializers.ListField(child=serializers.CharField(), help_text="What ails it, the worst first.")
+    remedy = serializers.CharField(help_text="What its vendor recommends; `none` for nothing.")
+    health_since = serializers.DateTimeField()
+    identity = contract_field(GpuIdentity, allow_null=True)
+    topology = contract_field(GpuTopology, allow_null=True)
+    live = contract_field(GpuLive, allow_null=True)
+    faults = contract_field(GpuFaults, allow_null=True)
+    reported_at = serializers.DateTimeField(allow_null=True)
+
+
+class PoolNode(Standing):
+    """A node with its GPUs and lanes."""
 
     id = serializers.IntegerField()
     name = serializers.CharField()
-    state = serializers.ChoiceField(NodeState.values)
+    address = serializers.CharField()
     is_drained = serializers.BooleanField(help_text="Whether it is draining and no run is left on it.")
-    reason = serializers.CharField(help_text="Why it takes no new work.")
-    cordoned_by = serializers.CharField()
+    num_cores = serializers.IntegerField(allow_null=True)
+    memory_bytes = serializers.IntegerField(allow_null=True)
+    memory_used_bytes = serializers.IntegerField(allow_null=True)
+    load = serializers.FloatField(allow_null=True)
+    in_cluster_at = serializers.DateTimeField(allow_null=True, help_text="When Ray last counted it as alive.")
+    reported_at = serializers.DateTimeField(allow_null=True, help_text="When its own agent was last heard.")
+    reader_error = serializers.CharField(help_text="Why its GPUs could not be read.")
     num_lanes = serializers.IntegerField()
     num_held = serializers.IntegerField()
+    gpus = PoolGpu(many=True)
     lanes = PoolLane(many=True)
+
+
+class PoolFactsBody(Answer):
+    """What concerns the pool as a whole."""
+
+    head_address = serializers.CharField(help_text="`host:port` of the cluster's head; empty until it is known.")
+    join_command = serializers.CharField(help_text="Run on a machine, it makes that machine a node of the pool.")
+    agent_started_at = serializers.DateTimeField(allow_null=True, help_text="When the node agent was started.")
+    agent_reported_at = serializers.DateTimeField(allow_null=True, help_text="When it last reported.")
+    now = serializers.DateTimeField(help_text="The server's clock.")
+
+
+class PoolChange(Answer):
+    """A change of what takes work, or something lost or found."""
+
+    id = serializers.IntegerField()
+    of = serializers.SerializerMethodField(help_text="What it is a change of.")
+    name = serializers.CharField(help_text="Name of the node, the GPU or the lane.")
+    old = serializers.CharField()
+    new = serializers.CharField(help_text="A state, `lost`, or `found` where it has come back.")
+    reason = serializers.CharField()
+    by = serializers.CharField(help_text="The user or the part of Tandem that decided so.")
+    at = serializers.DateTimeField()
+
+    @extend_schema_field(serializers.ChoiceField(["node", "gpu", "lane"]))
+    def get_of(self, change: StateChange) -> str:
+        return "gpu" if change.gpu_id else "lane" if change.lane_id else "node"
+
+
+class NodesQuery(serializers.Serializer[Any]):
+    ids = serializers.CharField(
+        required=False, help_text="Only these nodes, by id, separated by commas. Ids that name nothing are left out."
+    )
+
+    def validate_ids(self, value: str) -> list[int]:
+        parts = value.split(",")
+        if not all(part.isascii() and part.isdigit() and int(part) <= MAX_ID for part in parts):
+            raise serializers.ValidationError(f"`ids` must be numbers separated by commas, got {value!r}")
+        return [int(part) for part in parts]
+
+
+class HistoryQuery(serializers.Serializer[Any]):
+    cursor = serializers.CharField(required=False, help_text="Of the page, from `next` of the page before.")
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_PAGE, help_text="Changes of a page.")
 
 
 class LanesQuery(serializers.Serializer[Any]):
     node = serializers.CharField(required=False)
     kind = serializers.ChoiceField(LaneKind.values, required=False)
-    state = serializers.ChoiceField(["free", "held", "cordoned"], required=False)
+    state = serializers.ChoiceField(STATES, required=False)
+
+
+class GpusQuery(serializers.Serializer[Any]):
+    node = serializers.CharField(required=False)
+    accelerator = serializers.CharField(required=False)
+    state = serializers.ChoiceField(STATES, required=False)
 
 
 class NodeAction(serializers.Serializer[Any]):
-    action = serializers.ChoiceField([action.value for action in PoolAction])
+    action = serializers.ChoiceField(POOL_ACTION_KINDS)
     reason = serializers.CharField(
         default="", allow_blank=True, max_length=MAX_REASON_CHARS, help_text="Required except for resume."
     )
+    until = serializers.DateTimeField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="When maintenance ends by itself, or by when what is drained has to be empty.",
+    )
+
+
+def _targets(**options: Any) -> serializers.ListField:
+    """A list of ids, by default empty."""
+    one = serializers.IntegerField(min_value=1, max_value=MAX_ID)
+    return serializers.ListField(child=one, max_length=MAX_TARGETS, default=list, **options)
+
+
+class PoolActions(NodeAction):
+    """One action on several nodes, GPUs and lanes."""
+
+    nodes = _targets()
+    gpus = _targets()
+    lanes = _targets(help_text="Lanes are cordoned and resumed; only nodes and GPUs are drained.")
 
 
 class LaneAction(NodeAction):
-    action = serializers.ChoiceField([action.value for action in LANE_ACTIONS])
+    action = serializers.ChoiceField(LANE_ACTION_KINDS)

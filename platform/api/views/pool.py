@@ -1,26 +1,55 @@
-"""The pool: nodes and lanes for everybody, cordon, drain and resume for pool admins."""
+"""The pool: nodes, GPUs and lanes for everybody, cordon, drain and resume for pool admins.
 
+Lists of GPUs are compressed: 512 of them are a megabyte, and a twentieth of it compressed.
+"""
+
+from typing import Any
+
+from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.utils.decorators import method_decorator
+from django.views.decorators.gzip import gzip_page
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from api.pages import page_of
+from api.pages import CursorPage, page_of
 from api.request_parsing import checked, user_of
 from api.serializers import pool as bodies
-from fleet.models import Lane, Node
-from fleet.upkeep import PoolAction, change_lane, change_node
-from runs.pool_view import LaneRow, NodeRow, lane_row, node_row, pool_rows
+from fleet.models import Gpu, Lane, Node, StateChange
+from fleet.selectors import changes_of
+from fleet.upkeep import PoolAction, act, act_on_all
+from runs.pool_view import GpuRow, LaneRow, NodeRow, gpu_row, lane_row, node_row, pool_facts, pool_rows
 
 
-class NodesView(APIView):
-    @extend_schema(operation_id="nodes_list", responses=page_of(bodies.PoolNode))
+class PoolView(APIView):
+    @extend_schema(responses=bodies.PoolFactsBody)
     def get(self, request: Request) -> Response:
-        """Every node with its lanes. Lanes held by runs of other projects are shown as held, without the run's name."""
-        rows = pool_rows(user_of(request))
-        return Response({"next": None, "results": bodies.PoolNode(rows, many=True).data})
+        """How a machine joins the pool, and when the pool was last reported."""
+        return Response(bodies.PoolFactsBody(pool_facts()).data)
+
+
+class PoolActionsView(APIView):
+    @extend_schema(request=bodies.PoolActions, responses=page_of(bodies.PoolNode))
+    def post(self, request: Request) -> Response:
+        """Act on several nodes, GPUs and lanes, on all or none; the answer is their nodes. For pool
+        admins."""
+        asked = checked(bodies.PoolActions(data=request.data))
+        user = user_of(request)
+        targets = {kind: asked[kind] for kind in ("nodes", "gpus", "lanes")}
+        concerned = act_on_all(user=user, **targets, **_action(asked))
+        return _page(pool_rows(user, concerned))
+
+
+@method_decorator(gzip_page, name="dispatch")
+class NodesView(APIView):
+    @extend_schema(operation_id="nodes_list", parameters=[bodies.NodesQuery], responses=page_of(bodies.PoolNode))
+    def get(self, request: Request) -> Response:
+        """Every node with its GPUs and lanes. A lane that a run of another project holds is shown without that run."""
+        asked = checked(bodies.NodesQuery(data=request.query_params))
+        return _page(pool_rows(user_of(request), asked.get("ids")))
 
 
 class NodeView(APIView):
@@ -39,13 +68,77 @@ class LanesView(APIView):
         return Response({"next": None, "results": bodies.PoolLane(found, many=True).data})
 
 
+@method_decorator(gzip_page, name="dispatch")
+class GpusView(APIView):
+    @extend_schema(operation_id="gpus_list", parameters=[bodies.GpusQuery], responses=page_of(bodies.PoolGpu))
+    def get(self, request: Request) -> Response:
+        """Every GPU, or those of a node, an accelerator, a state."""
+        asked = checked(bodies.GpusQuery(data=request.query_params))
+        gpus = [gpu for row in pool_rows(user_of(request)) for gpu in row.gpus]
+        found = [gpu for gpu in gpus if all(getattr(gpu, field) == value for field, value in asked.items())]
+        return Response({"next": None, "results": bodies.PoolGpu(found, many=True).data})
+
+
+class GpuView(APIView):
+    @extend_schema(responses=bodies.PoolGpu)
+    def get(self, request: Request, gpu_id: int) -> Response:
+        return Response(bodies.PoolGpu(_gpu(request, gpu_id)).data)
+
+
+class GpuActionsView(APIView):
+    @extend_schema(request=bodies.NodeAction, responses=bodies.PoolGpu)
+    def post(self, request: Request, gpu_id: int) -> Response:
+        """Cordon, drain, maintain or resume one GPU; a run that holds its lane keeps it. For pool admins."""
+        asked = checked(bodies.NodeAction(data=request.data))
+        gpu = get_object_or_404(Gpu, pk=gpu_id)
+        act(user=user_of(request), on=gpu, **_action(asked))
+        return Response(bodies.PoolGpu(_gpu(request, gpu_id)).data)
+
+
+class NewestChangesFirst(CursorPage):
+    ordering = ("-at", "-pk")
+
+
+class HistoryView(APIView):
+    """One page of changes, the newest first."""
+
+    def page(self, request: Request, changes: QuerySet[StateChange]) -> Response:
+        paginator = NewestChangesFirst()
+        found = paginator.paginate_queryset(changes, request, view=self)
+        return paginator.get_paginated_response(bodies.PoolChange(found, many=True).data)
+
+
+class NodeHistoryView(HistoryView):
+    @extend_schema(parameters=[bodies.HistoryQuery], responses=page_of(bodies.PoolChange))
+    def get(self, request: Request, node_id: int) -> Response:
+        """Every change of the node, its GPUs and its lanes, newest first."""
+        get_object_or_404(Node, pk=node_id)
+        return self.page(request, changes_of(node=node_id))
+
+
+class GpuHistoryView(HistoryView):
+    @extend_schema(parameters=[bodies.HistoryQuery], responses=page_of(bodies.PoolChange))
+    def get(self, request: Request, gpu_id: int) -> Response:
+        """Every change of the GPU, and of the node itself that it is in, newest first."""
+        get_object_or_404(Gpu, pk=gpu_id)
+        return self.page(request, changes_of(gpu=gpu_id))
+
+
+class LaneHistoryView(HistoryView):
+    @extend_schema(parameters=[bodies.HistoryQuery], responses=page_of(bodies.PoolChange))
+    def get(self, request: Request, lane_id: int) -> Response:
+        """Every change of the lane, and of the node itself that it is in, newest first."""
+        get_object_or_404(Lane, pk=lane_id)
+        return self.page(request, changes_of(lane=lane_id))
+
+
 class NodeActionsView(APIView):
     @extend_schema(request=bodies.NodeAction, responses=bodies.PoolNode)
     def post(self, request: Request, node_id: int) -> Response:
-        """Cordon, drain or resume a node; runs on it keep their lanes. For pool admins."""
+        """Cordon, drain, maintain or resume a node; runs on it keep their lanes. For pool admins."""
         asked = checked(bodies.NodeAction(data=request.data))
         node = get_object_or_404(Node, pk=node_id)
-        change_node(user=user_of(request), node=node, action=PoolAction(asked["action"]), reason=asked["reason"])
+        act(user=user_of(request), on=node, **_action(asked))
         return Response(bodies.PoolNode(_node(request, node_id)).data)
 
 
@@ -55,14 +148,30 @@ class LaneActionsView(APIView):
         """Cordon or resume one lane; a run that holds it keeps it. For pool admins."""
         asked = checked(bodies.LaneAction(data=request.data))
         lane = get_object_or_404(Lane, pk=lane_id)
-        change_lane(user=user_of(request), lane=lane, action=PoolAction(asked["action"]), reason=asked["reason"])
+        act(user=user_of(request), on=lane, **_action(asked))
         return Response(bodies.PoolLane(_lane(request, lane_id)).data)
+
+
+def _action(asked: dict[str, Any]) -> dict[str, Any]:
+    """What is to be done, as arguments of `act`."""
+    return {"action": PoolAction(asked["action"]), "reason": asked["reason"], "until": asked["until"]}
+
+
+def _page(rows: list[NodeRow]) -> Response:
+    return Response({"next": None, "results": bodies.PoolNode(rows, many=True).data})
 
 
 def _node(request: Request, node_id: int) -> NodeRow:
     row = node_row(user_of(request), node_id)
     if row is None:
         raise Http404("no such node")
+    return row
+
+
+def _gpu(request: Request, gpu_id: int) -> GpuRow:
+    row = gpu_row(user_of(request), gpu_id)
+    if row is None:
+        raise Http404("no such GPU")
     return row
 
 

@@ -1,4 +1,5 @@
-"""A local Ray head for `make up`: token authentication, explicit ports, everything on loopback.
+"""A local Ray head for `make up`: token authentication, explicit ports, everything on loopback unless
+`TANDEM_RAY_HOST` lets other machines join.
 
 Lanes, not Ray's CPU count, limit how much runs at once, so the head declares more CPUs than the machine has. Jobs
 inherit the head's environment and folder, from which no code of Tandem can be imported; as on any other cluster, they
@@ -16,6 +17,7 @@ from server.embedded import folders
 from server.embedded.ports import RayPorts
 from server.environment import read_or_create_secret
 from server.supervisor.process_spec import ProcessSpec, base_environment
+from worker.contracts.node_reports import NODE_LABEL
 
 NUM_CPUS = 64
 OBJECT_STORE_BYTES = 512 * 2**20
@@ -32,12 +34,21 @@ class RayHead:
 
     var: Path
     ports: RayPorts
+    node: str
+    """Its name in the pool."""
+    host: str
+    """The address on which it listens for further nodes."""
     resources: dict[str, float] = field(default_factory=dict)
-    """Custom resources of this node: one per GPU, named by `fleet.services.gpu_resource`."""
+    """Custom resources of this node: one per GPU, named by `worker.contracts.lanes.gpu_resource`."""
 
     @property
     def jobs_url(self) -> str:
         return f"http://127.0.0.1:{self.ports.dashboard}"
+
+    @property
+    def join_address(self) -> str:
+        """`HOST:PORT` by which further nodes join."""
+        return f"{self.host}:{self.ports.gcs}"
 
     @property
     def token_path(self) -> Path:
@@ -83,7 +94,7 @@ class RayHead:
     def _flags(self) -> list[str]:
         ports = self.ports
         values = {
-            "node-ip-address": "127.0.0.1",
+            "node-ip-address": self.host,
             "port": ports.gcs,
             "dashboard-host": "127.0.0.1",
             "dashboard-port": ports.dashboard,
@@ -100,6 +111,7 @@ class RayHead:
             "object-store-memory": OBJECT_STORE_BYTES,
             "temp-dir": folders.ray_folder(self.var),
             "resources": json.dumps(self.resources),
+            "labels": f"{NODE_LABEL}={self.node}",
         }
         # No monitor: it scales clusters whose nodes a cloud starts, and takes 50 MB. No log monitor, 35 MB: it copies
         # the logs of lanes to drivers, which do not want them.

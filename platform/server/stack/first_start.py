@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from accounts.models import Project, User
 from accounts.services import create_project
-from fleet.services import ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
 from server.embedded.gpus import LocalGpus
 from server.stack.database_check import check_database
 

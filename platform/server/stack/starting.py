@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from accounts.models import Project, User
+from fleet.lane_layout import LOCAL_NODE
 from fleet.selectors import pool_lanes
-from fleet.services import LOCAL_NODE, gpu_resource
 from server import environment
 from server.embedded.folders import make_runtime_folder
 from server.embedded.gpus import LocalGpus, local_gpus
@@ -33,6 +33,7 @@ from server.embedded.waiting import wait_until
 from server.stack import first_start, preflight, processes
 from server.stack.lock import folder_lock
 from server.supervisor.client import Stack, running_stack
+from worker.contracts.lanes import gpu_resource
 
 START_SECONDS = 90.0
 """Longest start of a server, in seconds: ten times that on two idle cores, so that a busy machine does not fail."""
@@ -78,7 +79,7 @@ def started_stack(console: Console) -> Iterator[Started]:
         if ray is not None:
             first_start.ensure_lanes(gpus)
         elif not pool_lanes():
-            console.print("The pool has no lanes yet. For each node of the cluster: manage.py register_node --help")
+            console.print("The pool has no lanes yet: nodes come by themselves, within a minute of the agent's start.")
         start_services(stack, ray)
         yield Started(stack, admin, password, project)
 
@@ -112,7 +113,7 @@ def start_ray(stack: Stack, ports: RayPorts, num_gpus: int) -> RayHead:
     # A token in the caller's environment belongs to another cluster, and Ray would prefer it to our file.
     os.environ.pop("RAY_AUTH_TOKEN", None)
     resources = {gpu_resource(LOCAL_NODE, index): 1.0 for index in range(num_gpus)}
-    ray = RayHead(var=environment.VAR, ports=ports, resources=resources)
+    ray = RayHead(var=environment.VAR, ports=ports, node=LOCAL_NODE, host=environment.RAY_HOST, resources=resources)
     ray.prepare()
     stack.start(ray.process_spec())
     return ray
@@ -127,7 +128,7 @@ def start_services(stack: Stack, ray: RayHead | None) -> None:
         "TANDEM_VAR": str(environment.VAR),
         "TANDEM_PORT": str(environment.PORT),
         "TANDEM_PUBLIC_URL": environment.PUBLIC_URL,
-        **(ray.client_environment() if ray else {}),
+        **(ray.client_environment() | {"TANDEM_RAY_HEAD": ray.join_address} if ray else {}),
     }
     stack.start(processes.web_process(extra))
     wait_until(

@@ -10,11 +10,11 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.models import Project, User
+from accounts.secrets import hash_secret
 from gallery import previews
 from gallery.artifacts import store_artifact
 from gallery.models import Adapter, Preview
 from runs.models import Attempt, Run
-from runs.secrets import hash_secret
 from telemetry.ingest import ingest
 from worker.contracts.ingest import IngestBatch
 

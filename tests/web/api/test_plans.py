@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import Project
-from fleet.services import ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
 from runs.dispatch import start_attempt
 from runs.models import Run
 from worker.contracts.run_spec import RunSpec

@@ -1,16 +1,22 @@
 """The pool over REST: everybody reads, pool admins cordon, and no run of another project is named."""
 
+import uuid
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import Project, User
-from fleet.models import NodeState
-from fleet.services import allocate, ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
+from fleet.models import Gpu, Lane, Node, StateChange
+from fleet.services import allocate
+from fleet.standing import PoolState
 from runs.models import Run
+from tests.web.fleet.reports import alive, card, post, report
 from tests.web.lane_holders import held_by
+from worker.contracts.lanes import LaneSpec
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User], APIClient]
@@ -41,8 +47,8 @@ def test_members_see_what_holds_a_lane_and_outsiders_only_that_it_is_held(
     (node,) = results(api, "nodes")
     assert (node["name"], node["num_held"], node["num_lanes"], node["is_drained"]) == ("local", 3, 4, False)
     assert api.get(f"/api/v1/nodes/{node['id']}").json() == node
-    assert {lane["run_id"] for lane in node["lanes"] if lane["state"] == "held"} == {str(run.pk)}
-    seen = results(client_of(charlie), "lanes", state="held", kind="cpu", node="local")
+    assert {lane["run_id"] for lane in node["lanes"] if lane["state"] == "allocated"} == {str(run.pk)}
+    seen = results(client_of(charlie), "lanes", state="allocated", kind="cpu", node="local")
     assert {(lane["run_id"], lane["run_name"]) for lane in seen} == {(None, "a run of another project")}
     assert results(api, "lanes", kind="gpu") == []
 
@@ -51,17 +57,30 @@ def test_an_admin_drains_a_node_and_gives_it_back(admin: APIClient, run: Run) ->
     (node,) = results(admin, "nodes")
     address = f"/api/v1/nodes/{node['id']}/actions"
     drained = admin.post(address, {"action": "drain", "reason": "new cables"}).json()
-    assert (drained["state"], drained["is_drained"], drained["num_held"]) == (NodeState.DRAINING, False, 3)
-    assert (drained["reason"], drained["cordoned_by"]) == ("new cables", "pool-admin")
-    assert admin.post(address, {"action": "resume"}).json()["state"] == NodeState.ACTIVE
+    assert (drained["state"], drained["is_drained"], drained["num_held"]) == (PoolState.DRAINING, False, 3)
+    assert (drained["reason"], drained["changed_by"]) == ("new cables", "pool-admin")
+    assert admin.post(address, {"action": "resume"}).json()["state"] == PoolState.AVAILABLE
 
 
 def test_an_admin_cordons_one_lane(admin: APIClient, run: Run) -> None:
-    (free,) = results(admin, "lanes", state="free")
+    (free,) = results(admin, "lanes", state="available")
     address = f"/api/v1/lanes/{free['id']}/actions"
     assert admin.post(address, {"action": "cordon", "reason": "too hot"}).json()["state"] == "cordoned"
     refused = admin.post(address, {"action": "drain", "reason": "too hot"})
     assert (refused.status_code, list(refused.json()["errors"])) == (400, ["action"])
+
+
+def test_an_admin_cordons_one_gpu(admin: APIClient, db: None) -> None:
+    ensure_local_lanes(num_cpu_lanes=1, num_gpus=2, accelerator="H100")
+    (gpu, other) = results(admin, "gpus", accelerator="H100")
+    assert (gpu["lane"], gpu["state"], gpu["live"], gpu["reported_at"]) == ("local/gpu-0", "available", None, None)
+    address = f"/api/v1/gpus/{gpu['id']}"
+    assert admin.post(f"{address}/actions", {"action": "drain", "reason": "Xid 63"}).json()["state"] == "draining"
+    assert admin.get(address).json()["reason"] == "Xid 63"
+    assert [lane["state"] for lane in results(admin, "lanes", kind="gpu")] == ["draining", "available"]
+    assert results(admin, "gpus", state="available") == [other]
+    assert admin.get("/api/v1/gpus/99").status_code == 404
+    assert Gpu.objects.get(pk=gpu["id"]).changed_by == "pool-admin"
 
 
 def test_others_may_not_and_cordoning_needs_a_reason(api: APIClient, admin: APIClient, run: Run) -> None:
@@ -71,3 +90,123 @@ def test_others_may_not_and_cordoning_needs_a_reason(api: APIClient, admin: APIC
     assert list(admin.post(address, {"action": "cordon"}).json()["errors"]) == ["reason"]
     assert admin.post("/api/v1/nodes/99/actions", {"action": "resume"}).status_code == 404
     assert APIClient().get("/api/v1/nodes").status_code == 401
+
+
+@pytest.fixture
+def gpu_pool(db: None) -> list[int]:
+    """Ids of the GPUs of two nodes."""
+    nodes = [alive(name) for name in ("gpu0", "gpu1")]
+    reports = tuple(report(node, card(f"{node.name}-a", 0), card(f"{node.name}-b", 1)) for node in nodes)
+    post(*nodes, reports=reports)
+    return list(Gpu.objects.values_list("pk", flat=True))
+
+
+def test_one_action_concerns_several_nodes_and_answers_with_those(admin: APIClient, gpu_pool: list[int]) -> None:
+    body = {"action": "cordon", "reason": "Xid 79", "gpus": [gpu_pool[0], gpu_pool[3]]}
+    answer = admin.post("/api/v1/pool/actions", body, format="json")
+    assert [node["name"] for node in answer.json()["results"]] == ["gpu0", "gpu1"]
+    assert [gpu["state"] for gpu in results(admin, "gpus")] == ["cordoned", "available", "available", "cordoned"]
+    one = {"action": "resume", "gpus": gpu_pool[:1]}
+    assert [node["name"] for node in admin.post("/api/v1/pool/actions", one, format="json").json()["results"]] == [
+        "gpu0"
+    ]
+
+
+def test_one_action_is_done_on_all_or_on_none(admin: APIClient, gpu_pool: list[int]) -> None:
+    lanes = list(Lane.objects.filter(kind="cpu").values_list("pk", flat=True))
+    node = Node.objects.all()[0].pk
+    for body, field in (
+        ({"action": "cordon", "reason": "x", "nodes": [node], "gpus": [*gpu_pool, 10**6]}, "gpus"),
+        ({"action": "drain", "reason": "x", "nodes": [node], "gpus": gpu_pool, "lanes": lanes}, "action"),
+        ({"action": "cordon", "reason": " ", "nodes": [node], "gpus": gpu_pool}, "reason"),
+        ({"action": "cordon", "reason": "x", "gpus": [0]}, "gpus.0"),
+        ({"action": "cordon", "reason": "x", "gpus": [2**63]}, "gpus.0"),
+        ({"action": "cordon", "reason": "x", "gpus": list(range(1, 1002))}, "gpus"),
+    ):
+        refused = admin.post("/api/v1/pool/actions", body, format="json")
+        assert (refused.status_code, list(refused.json()["errors"])) == (400, [field])
+    assert not StateChange.objects.exists()
+    assert {gpu["state"] for gpu in results(admin, "gpus")} == {"available"}
+
+
+def test_others_may_not_act_on_several(api: APIClient, gpu_pool: list[int]) -> None:
+    body = {"action": "cordon", "reason": "mine", "gpus": gpu_pool}
+    assert api.post("/api/v1/pool/actions", body, format="json").status_code == 403
+    assert APIClient().post("/api/v1/pool/actions", body, format="json").status_code == 401
+    assert not StateChange.objects.exists()
+
+
+def test_a_held_gpu_says_what_it_is_once_it_is_free(admin: APIClient, gpu_pool: list[int]) -> None:
+    assert allocate(holder=held_by(uuid.uuid4(), 1), wanted=LaneSpec(num_rollout=3)) is not None
+    admin.post("/api/v1/pool/actions", {"action": "drain", "reason": "hot", "gpus": gpu_pool[:1]}, format="json")
+    (first, second, *_) = results(admin, "gpus")
+    assert (first["state"], first["state_when_free"], first["reason"]) == ("allocated", "draining", "hot")
+    assert (second["state"], second["state_when_free"]) == ("allocated", "available")
+    lane = results(admin, "lanes", state="allocated", kind="gpu")[0]
+    assert (lane["state_when_free"], lane["takes_work"], lane["changed_by"]) == ("draining", False, "pool-admin")
+
+
+def test_a_history_names_who_did_what_and_why_the_newest_first(admin: APIClient, gpu_pool: list[int]) -> None:
+    node = Gpu.objects.get(pk=gpu_pool[0]).node_id
+    for action, target in (
+        ("cordon", {"gpus": gpu_pool[:1]}),
+        ("drain", {"nodes": [node]}),
+        ("resume", {"nodes": [node]}),
+    ):
+        admin.post("/api/v1/pool/actions", {"action": action, "reason": "fans", **target}, format="json")
+    expected = [
+        ("node", "gpu0", "draining", "active", "", "pool-admin"),
+        ("node", "gpu0", "active", "draining", "fans", "pool-admin"),
+        ("gpu", "gpu0-a", "active", "cordoned", "fans", "pool-admin"),
+    ]
+    lane = Lane.objects.get(gpus=gpu_pool[0]).pk
+    for path, rows in (
+        (f"nodes/{node}/history", expected),
+        (f"gpus/{gpu_pool[0]}/history", expected),
+        (f"gpus/{gpu_pool[1]}/history", expected[:2]),
+        (f"lanes/{lane}/history", expected[:2]),
+        (f"gpus/{gpu_pool[3]}/history", []),
+    ):
+        found = results(admin, path)
+        assert [tuple(row[key] for key in ("of", "name", "old", "new", "reason", "by")) for row in found] == rows
+    for path in ("nodes/999/history", "gpus/999/history", "lanes/999/history"):
+        assert admin.get(f"/api/v1/{path}").status_code == 404
+
+
+def test_a_long_history_comes_in_pages(admin: APIClient, gpu_pool: list[int]) -> None:
+    for number in range(5):
+        body = {"action": "cordon", "reason": f"reason {number}", "gpus": gpu_pool[:1]}
+        admin.post("/api/v1/pool/actions", body, format="json")
+    first = admin.get(f"/api/v1/gpus/{gpu_pool[0]}/history", {"limit": 3}).json()
+    second = admin.get(first["next"]).json()
+    reasons = [row["reason"] for page in (first, second) for row in page["results"]]
+    assert (reasons, second["next"]) == ([f"reason {number}" for number in (4, 3, 2, 1, 0)], None)
+
+
+def test_only_the_nodes_asked_for_are_listed(api: APIClient, gpu_pool: list[int]) -> None:
+    first, second = Node.objects.values_list("pk", flat=True)
+    assert [node["id"] for node in results(api, "nodes", ids=second)] == [second]
+    assert [node["id"] for node in results(api, "nodes", ids=f"{first},{second},999")] == [first, second]
+    for wrong in ("x", "1,", "-1", "9" * 30, "²"):
+        assert api.get("/api/v1/nodes", {"ids": wrong}).status_code == 400
+
+
+def test_the_pool_says_how_a_machine_joins_it(api: APIClient, gpu_pool: list[int]) -> None:
+    facts = api.get("/api/v1/pool").json()
+    assert facts["join_command"] == "python -m worker.node join 10.0.0.1:6379"
+    assert facts["agent_reported_at"] <= facts["now"]
+    assert APIClient().get("/api/v1/pool").status_code == 401
+
+
+def test_before_any_report_the_command_has_a_placeholder(api: APIClient) -> None:
+    facts = api.get("/api/v1/pool").json()
+    assert (facts["head_address"], facts["agent_reported_at"]) == ("", None)
+    assert facts["join_command"] == "python -m worker.node join HEAD:PORT"
+
+
+def test_a_node_is_read_with_the_same_number_of_queries_whatever_it_has(
+    api: APIClient, django_assert_max_num_queries: Callable[[int], AbstractContextManager[Any]]
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=40, num_gpus=16)
+    with django_assert_max_num_queries(12):
+        results(api, "nodes")

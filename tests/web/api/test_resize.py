@@ -9,7 +9,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.models import Project, User
-from fleet.services import LaneHolder, WantedLanes, allocate, allocate_more, ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
+from fleet.services import LaneHolder, WantedLanes, allocate, allocate_more
 from runs.models import Attempt, MeasuredCosts, PlanRevision, Run, RunResize
 from worker.contracts.names import LaneRole, Placement
 

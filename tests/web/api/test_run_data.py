@@ -14,10 +14,10 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.models import Project
+from accounts.secrets import hash_secret
 from gallery.artifacts import store_artifact
 from gallery.inline import MAX_INLINE_BYTES
 from runs.models import Attempt, Run
-from runs.secrets import hash_secret
 from telemetry.ingest import ingest
 from telemetry.timeline_spans import TimelineSpan
 from worker.contracts.ingest import IngestBatch

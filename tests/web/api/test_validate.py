@@ -6,7 +6,7 @@ import pytest
 import yaml
 from rest_framework.test import APIClient
 
-from fleet.services import ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
 
 pytestmark = pytest.mark.django_db
 SPEC: dict[str, Any] = {

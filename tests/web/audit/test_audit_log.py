@@ -23,9 +23,10 @@ from audit.models import AppendOnlyError, AuditEntry
 from audit.record import record
 from audit.request_context import RequestContext, RequestIdFilter, current_request, request_context
 from catalog import services as catalog
+from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Node
-from fleet.services import ensure_local_lanes
-from fleet.upkeep import PoolAction, change_lane, change_node
+from fleet.upkeep import PoolAction
+from fleet.upkeep import act as act_on
 from runs import services as runs
 from runs.command_services import request_command
 from runs.models import Run, RunTransition
@@ -72,8 +73,8 @@ def every_service(alice: User, bob: User, project: Project, ended: Run, spec: Ru
             lambda: keep("secret", catalog.create_secret(**own, name="s", host="h.example", value="hush")),
         ),
         ("secret.delete", lambda: catalog.delete_secret(user=alice, secret=made["secret"])),
-        ("node.drain", lambda: change_node(user=alice, node=node, action=PoolAction.DRAIN, reason="new fans")),
-        ("lane.cordon", lambda: change_lane(user=alice, lane=lane, action=PoolAction.CORDON, reason="hot")),
+        ("node.drain", lambda: act_on(user=alice, on=node, action=PoolAction.DRAIN, reason="new fans")),
+        ("lane.cordon", lambda: act_on(user=alice, on=lane, action=PoolAction.CORDON, reason="hot")),
         ("run.create", lambda: keep("run", runs.create_run(**own, name="r", spec=spec))),
         ("run.create", lambda: runs.duplicate_run(user=alice, run=made["run"])),
         ("run.annotate", lambda: runs.set_notes_and_tags(user=bob, run=made["run"], notes="fine")),

@@ -9,18 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import Project, User
+from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node
-from fleet.services import (
-    LaneHolder,
-    allocate,
-    allocate_for_preview,
-    ensure_local_lanes,
-    gpu_resource,
-    release,
-    release_preview,
-)
+from fleet.services import LaneHolder, allocate, allocate_for_preview, release, release_preview
 from tests.web.lane_holders import held_by, held_for_preview
-from worker.contracts.lanes import LaneSpec
+from worker.contracts.lanes import LaneSpec, gpu_resource
 
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
 

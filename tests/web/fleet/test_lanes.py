@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.lane_demand import fits, kinds_wanted
-from fleet.models import Lane, LaneKind, Node, NodeState
+from fleet.lane_layout import ensure_local_lanes
+from fleet.models import Lane, LaneKind, Node, ServiceState
 from fleet.selectors import devices_for, devices_of, free_lanes, grants_of, holders, pool_lanes
-from fleet.services import allocate, ensure_local_lanes, gpu_resource, release
+from fleet.services import allocate, release
 from tests.web.lane_holders import held_by
-from worker.contracts.lanes import LaneSpec
+from worker.contracts.lanes import LaneSpec, gpu_resource
 from worker.contracts.names import LaneRole
 
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
@@ -105,8 +106,8 @@ def test_released_lanes_are_free_again_and_releasing_twice_is_no_error() -> None
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("state", [NodeState.CORDONED, NodeState.DRAINING, NodeState.OFFLINE])
-def test_nodes_that_are_not_active_give_no_lanes(state: NodeState) -> None:
+@pytest.mark.parametrize("state", [ServiceState.CORDONED, ServiceState.DRAINING])
+def test_nodes_that_are_not_active_give_no_lanes(state: ServiceState) -> None:
     ensure_local_lanes(num_cpu_lanes=3)
     Node.objects.update(state=state)
     assert pool_lanes() == {}
@@ -116,7 +117,7 @@ def test_nodes_that_are_not_active_give_no_lanes(state: NodeState) -> None:
 @pytest.mark.django_db
 def test_one_lane_can_be_cordoned_alone() -> None:
     ensure_local_lanes(num_cpu_lanes=3)
-    Lane.objects.filter(index=0).update(cordoned=True)
+    Lane.objects.filter(index=0).update(state=ServiceState.CORDONED)
     assert pool_lanes() == {"cpu": 2}
     assert allocated(THREE) is None
 

@@ -2,9 +2,10 @@ import uuid
 
 import pytest
 
+from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Lane
 from fleet.selectors import free_lanes, grant_of_preview, holders, previews_with_lanes
-from fleet.services import allocate_for_preview, ensure_local_lanes, release, release_preview
+from fleet.services import allocate_for_preview, release, release_preview
 from tests.web.lane_holders import held_for_preview
 
 

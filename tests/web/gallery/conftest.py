@@ -2,8 +2,7 @@
 
 import hashlib
 import posixpath
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,15 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Project, User
-from fleet.services import ensure_local_lanes
+from accounts.secrets import hash_secret
+from fleet.lane_layout import ensure_local_lanes
 from gallery import preview_jobs, previews
 from gallery.artifacts import store_artifact
 from gallery.models import Artifact, Preview
-from runs.cluster import ClusterUnavailable, JobStatus
 from runs.models import Attempt, Run
-from runs.secrets import hash_secret
 from telemetry.ingest import ingest
+from tests.web.fake_cluster import FakeCluster
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, IngestBatch
-from worker.contracts.lanes import LaneGrant
 
 TOKEN = "the driver's token"
 LORA = b"tensors"
@@ -77,45 +75,9 @@ def adapter_event() -> Callable[..., dict[str, Any]]:
     return make
 
 
-@dataclass
-class PreviewCluster:
-    """A cluster that stores submitted jobs with their lane, code and status, and is unavailable on request."""
-
-    is_away: bool = False
-    jobs: dict[str, JobStatus] = field(default_factory=dict)
-    envs: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    entrypoints: dict[str, str] = field(default_factory=dict)
-    lanes: dict[str, LaneGrant | None] = field(default_factory=dict)
-    logs: str = ""
-    stopped: list[str] = field(default_factory=list)
-
-    def submit(self, submission_id: str, env: Mapping[str, str], *, entrypoint: str, lane: LaneGrant | None) -> None:
-        self._answer()
-        self.jobs[submission_id] = JobStatus.RUNNING
-        self.envs[submission_id], self.entrypoints[submission_id] = env, entrypoint
-        self.lanes[submission_id] = lane
-
-    def status(self, submission_id: str) -> JobStatus:
-        self._answer()
-        return self.jobs.get(submission_id, JobStatus.UNKNOWN)
-
-    def log_tail(self, submission_id: str) -> str:
-        self._answer()
-        return self.logs
-
-    def stop(self, submission_id: str) -> None:
-        self._answer()
-        self.stopped.append(submission_id)
-        self.jobs[submission_id] = JobStatus.STOPPED
-
-    def _answer(self) -> None:
-        if self.is_away:
-            raise ClusterUnavailable("no Ray")
-
-
 @pytest.fixture
-def preview_cluster() -> PreviewCluster:
-    return PreviewCluster()
+def preview_cluster() -> FakeCluster:
+    return FakeCluster()
 
 
 @pytest.fixture
@@ -132,7 +94,7 @@ def preview(trained: Run, alice: User) -> Preview:
 
 
 @pytest.fixture
-def code_of(preview_cluster: PreviewCluster) -> Callable[[Preview], str]:
+def code_of(preview_cluster: FakeCluster) -> Callable[[Preview], str]:
     """Launch a preview on a pool of one CPU lane; the code that its job carries."""
 
     def launched(preview: Preview) -> str:

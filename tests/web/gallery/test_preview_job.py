@@ -12,11 +12,11 @@ import pytest
 from PIL import Image
 
 from accounts.models import User
-from fleet.services import ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
 from gallery import preview_jobs, previews, storage
 from gallery.models import PreviewState
 from runs.models import Run
-from tests.web.gallery.conftest import PreviewCluster
+from tests.web.fake_cluster import FakeCluster
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 
 PATH = "adapters/final/pytorch_lora_weights.safetensors"
@@ -50,7 +50,7 @@ def test_the_job_draws_each_prompt_with_and_without_the_lora(
     report: Callable[..., None],
     adapter_event: Callable[..., dict[str, Any]],
     live_server: Any,
-    preview_cluster: PreviewCluster,
+    preview_cluster: FakeCluster,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from worker.engine import preview as preview_job

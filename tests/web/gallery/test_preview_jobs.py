@@ -8,20 +8,21 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
+from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Lane
 from fleet.selectors import free_lanes, previews_with_lanes
-from fleet.services import allocate, ensure_local_lanes
+from fleet.services import allocate
 from gallery import preview_jobs, previews
 from gallery.models import Preview, PreviewState
 from runs.cluster import JobStatus
 from runs.models import Run
-from tests.web.gallery.conftest import PreviewCluster
+from tests.web.fake_cluster import FakeCluster
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import LaneSpec
 
 
 @pytest.fixture
-def launched(preview: Preview, preview_cluster: PreviewCluster) -> Preview:
+def launched(preview: Preview, preview_cluster: FakeCluster) -> Preview:
     """On a pool of one CPU lane."""
     ensure_local_lanes(num_cpu_lanes=1)
     assert preview_jobs.launch(preview_id=preview.pk, gateway=preview_cluster)
@@ -33,9 +34,7 @@ def state(preview: Preview) -> tuple[PreviewState, str]:
 
 
 @pytest.mark.django_db
-def test_a_preview_is_submitted_once_with_a_code_and_no_token(
-    launched: Preview, preview_cluster: PreviewCluster
-) -> None:
+def test_a_preview_is_submitted_once_with_a_code_and_no_token(launched: Preview, preview_cluster: FakeCluster) -> None:
     assert not preview_jobs.launch(preview_id=launched.pk, gateway=preview_cluster)
     (name,) = preview_cluster.jobs
     assert name == f"tandem-preview-{launched.pk}"
@@ -45,7 +44,7 @@ def test_a_preview_is_submitted_once_with_a_code_and_no_token(
 
 @pytest.mark.django_db
 def test_where_the_pool_has_gpus_a_preview_gets_one_and_its_job_occupies_it(
-    preview: Preview, preview_cluster: PreviewCluster
+    preview: Preview, preview_cluster: FakeCluster
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=2, num_gpus=2)
     assert preview_jobs.launch(preview_id=preview.pk, gateway=preview_cluster)
@@ -61,7 +60,7 @@ def test_where_the_pool_has_gpus_a_preview_gets_one_and_its_job_occupies_it(
 
 @pytest.mark.django_db
 def test_a_preview_without_a_free_lane_waits_and_says_so(
-    preview: Preview, preview_cluster: PreviewCluster, run: Run
+    preview: Preview, preview_cluster: FakeCluster, run: Run
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=3)
     wanted = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
@@ -75,9 +74,7 @@ def test_a_preview_without_a_free_lane_waits_and_says_so(
 
 
 @pytest.mark.django_db
-def test_previews_that_wait_are_launched_oldest_first(
-    trained: Run, alice: User, preview_cluster: PreviewCluster
-) -> None:
+def test_previews_that_wait_are_launched_oldest_first(trained: Run, alice: User, preview_cluster: FakeCluster) -> None:
     older, newer = (previews.request_preview(user=alice, run=trained, prompts=[text]) for text in ("older", "newer"))
     ensure_local_lanes(num_cpu_lanes=1)
     preview_jobs.watch(gateway=preview_cluster)
@@ -89,9 +86,7 @@ def test_previews_that_wait_are_launched_oldest_first(
 
 
 @pytest.mark.django_db
-def test_a_lane_is_freed_when_the_job_is_over_and_not_before(
-    launched: Preview, preview_cluster: PreviewCluster
-) -> None:
+def test_a_lane_is_freed_when_the_job_is_over_and_not_before(launched: Preview, preview_cluster: FakeCluster) -> None:
     name = preview_jobs.job_name(launched.pk)
     preview_jobs.watch(gateway=preview_cluster)
     assert (previews_with_lanes(), preview_cluster.stopped) == ([launched.pk], [])
@@ -105,7 +100,7 @@ def test_a_lane_is_freed_when_the_job_is_over_and_not_before(
 
 @pytest.mark.django_db
 def test_a_job_that_ends_without_a_report_fails_its_preview_with_its_last_line(
-    launched: Preview, preview_cluster: PreviewCluster
+    launched: Preview, preview_cluster: FakeCluster
 ) -> None:
     preview_cluster.jobs[preview_jobs.job_name(launched.pk)] = JobStatus.FAILED
     preview_cluster.logs = "Traceback …\nModuleNotFoundError: no torch"
@@ -119,7 +114,7 @@ def test_a_job_that_ends_without_a_report_fails_its_preview_with_its_last_line(
 
 @pytest.mark.django_db
 def test_a_job_that_the_cluster_does_not_know_yet_gets_time_to_arrive(
-    launched: Preview, preview_cluster: PreviewCluster
+    launched: Preview, preview_cluster: FakeCluster
 ) -> None:
     preview_cluster.jobs.clear()
     preview_jobs.watch(gateway=preview_cluster)
@@ -130,9 +125,7 @@ def test_a_job_that_the_cluster_does_not_know_yet_gets_time_to_arrive(
 
 
 @pytest.mark.django_db
-def test_the_job_of_an_overdue_or_deleted_preview_is_stopped(
-    launched: Preview, preview_cluster: PreviewCluster
-) -> None:
+def test_the_job_of_an_overdue_or_deleted_preview_is_stopped(launched: Preview, preview_cluster: FakeCluster) -> None:
     Preview.objects.all().delete()
     preview_jobs.watch(gateway=preview_cluster)
     assert preview_cluster.stopped == [preview_jobs.job_name(launched.pk)]
@@ -142,15 +135,15 @@ def test_the_job_of_an_overdue_or_deleted_preview_is_stopped(
 
 @pytest.mark.django_db
 def test_a_cluster_that_is_away_fails_the_preview_and_frees_its_lane_when_it_is_back(
-    preview: Preview, preview_cluster: PreviewCluster
+    preview: Preview, preview_cluster: FakeCluster
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=1)
-    preview_cluster.is_away = True
+    preview_cluster.away = True
     assert not preview_jobs.launch(preview_id=preview.pk, gateway=preview_cluster)
-    assert state(preview) == (PreviewState.FAILED, "the job could not be submitted: no Ray")
+    assert state(preview) == (PreviewState.FAILED, "the job could not be submitted: Ray could not be reached")
     preview_jobs.watch(gateway=preview_cluster)
     assert previews_with_lanes() == [preview.pk], "nobody knows yet whether the job arrived"
-    preview_cluster.is_away = False
+    preview_cluster.away = False
     preview_jobs.watch(gateway=preview_cluster)
     assert previews_with_lanes() == []
 
@@ -165,7 +158,7 @@ def test_an_exceeded_limit_names_what_was_waited_for(preview: Preview) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_of_two_launches_at_once_one_submits_and_one_lane_is_held(
-    preview: Preview, preview_cluster: PreviewCluster
+    preview: Preview, preview_cluster: FakeCluster
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=2)
     answers: list[bool] = []

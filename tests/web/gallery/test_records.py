@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from accounts.secrets import hash_secret
 from gallery import selectors
 from gallery.models import Adapter, CheckpointRecord, Sample
 from runs.models import Attempt, Run
-from runs.secrets import hash_secret
 from telemetry.ingest import ingest
 from worker.contracts.adapter_files import AdapterFile, listing_sha256
 from worker.contracts.ingest import IngestBatch

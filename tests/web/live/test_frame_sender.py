@@ -4,9 +4,10 @@ import asyncio
 import os
 import threading
 import time
+from typing import Any
 
 from live.frame_sender import MAX_WAITING_MESSAGES, FrameSender, Message
-from live.publish import MAX_FRAME_BYTES, merge_items, merge_runs
+from live.publish import MAX_FRAME_BYTES, merge_items, merge_pool, merge_runs
 
 
 def item(number: int, text: str = "") -> Message:
@@ -110,3 +111,38 @@ def test_an_oversized_frame_carries_its_number_only() -> None:
 def test_of_one_run_in_a_frame_the_latest_counts() -> None:
     frame = merge_runs([{"runs": [{"id": "a", "state": "queued"}]}, {"runs": [{"id": "a", "state": "running"}]}])
     assert frame["runs"] == [{"id": "a", "state": "running"}]
+
+
+def pool_message(**fields: Any) -> Message:
+    return {"changed": [], "at": None, "alive": [], "nodes": {}, "gpus": {}, **fields}
+
+
+def test_of_several_reports_in_a_frame_the_newest_values_of_each_gpu_are_sent() -> None:
+    frame = merge_pool(
+        [
+            pool_message(at=1.0, alive=[1], gpus={5: {"power": 100.0}, 6: {"power": None}}),
+            pool_message(changed=[3, 1]),
+            pool_message(at=2.0, alive=[1, 2], gpus={5: {"power": 200.0}}, changed=[1]),
+        ]
+    )
+    assert frame["gpus"] == {"ids": [5, 6], "values": {"power": [200.0, None]}}
+    assert (frame["at"], frame["alive"], frame["changed"]) == (2.0, [1, 2], [1, 3])
+    assert frame["nodes"] == {"ids": [], "values": {}}
+
+
+def test_a_frame_with_too_many_values_has_their_nodes_read_again() -> None:
+    gpus = {number: {"power": 100.0 + number} for number in range(MAX_FRAME_BYTES // 10)}
+    frame = merge_pool([pool_message(at=1.0, nodes={1: {"load": 1.0}, 2: {"load": 1.0}}, gpus=gpus, changed=[7])])
+    assert frame["changed"] == [1, 2, 7]
+    assert frame["gpus"]["ids"] == frame["nodes"]["ids"] == []
+
+
+def test_a_group_may_have_a_lower_bound_of_its_own() -> None:
+    recorder = Recorder()
+    sender = FrameSender(recorder.send, max_frames_per_second=1000)
+    for number in range(1, 40):
+        sender.put("slow", item(number), merge_items, max_frames_per_second=10)
+        time.sleep(0.005)
+    assert sender.flush()
+    assert len(recorder.frames) <= 4
+    assert sum(len(frame["items"]) for _, frame in recorder.frames) == 39

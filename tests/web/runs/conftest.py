@@ -1,59 +1,26 @@
 """A cluster and a web that do what the test says: fakes of the two things outside the database."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pytest
 from django.utils import timezone
 
-from fleet.services import allocate, ensure_local_lanes
+from accounts.secrets import hash_secret
+from fleet.lane_layout import ensure_local_lanes
+from fleet.services import allocate
 from runs import attempts
 from runs.auto_placement import ResolvedPlacement
-from runs.cluster import ClusterUnavailable, JobStatus
+from runs.cluster import JobStatus
 from runs.models import Attempt, Run
 from runs.reconciler import Reconciler
-from runs.secrets import hash_secret
+from tests.web.fake_cluster import FakeCluster
 from tests.web.lane_holders import held_by
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import RunState
 
 TOKEN = "the run's token"
-
-
-@dataclass
-class FakeCluster:
-    """Jobs by submission id. Stopping takes effect at once unless `stubborn`."""
-
-    jobs: dict[str, JobStatus] = field(default_factory=dict)
-    envs: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    logs: str = ""
-    away: bool = False
-    stubborn: bool = False
-    stopped: list[str] = field(default_factory=list)
-
-    def submit(self, submission_id: str, env: Mapping[str, str]) -> None:
-        self._answer()
-        self.jobs.setdefault(submission_id, JobStatus.RUNNING)
-        self.envs.setdefault(submission_id, env)
-
-    def status(self, submission_id: str) -> JobStatus:
-        self._answer()
-        return self.jobs.get(submission_id, JobStatus.UNKNOWN)
-
-    def log_tail(self, submission_id: str) -> str:
-        self._answer()
-        return self.logs
-
-    def stop(self, submission_id: str) -> None:
-        self._answer()
-        self.stopped.append(submission_id)
-        if submission_id in self.jobs and not self.stubborn:
-            self.jobs[submission_id] = JobStatus.STOPPED
-
-    def _answer(self) -> None:
-        if self.away:
-            raise ClusterUnavailable("Ray could not be reached")
 
 
 @dataclass

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from fleet.lane_layout import ensure_local_lanes
 from fleet.selectors import grants_of
-from fleet.services import allocate, ensure_local_lanes, release
+from fleet.services import allocate, release
 from runs import attempts
 from runs.auto_placement import choose, hypothetical_plan
 from runs.bootstrap import trade_code
@@ -14,7 +15,8 @@ from runs.cost_history import MIN_BATCHES, measured_costs, record_costs, workloa
 from runs.dispatch import dispatch_waiting, start_attempt
 from runs.launch import launch
 from runs.models import Attempt, AttemptOutcome, PlanRevision, Run
-from runs.selectors import plan_of, waiting_for
+from runs.selectors import plan_of
+from runs.wait_reasons import why_waiting
 from tests.web.lane_holders import held_by
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
@@ -202,7 +204,7 @@ def test_a_run_that_cannot_be_planned_fails_with_the_planners_reason_and_blocks_
     assert auto_run.state == "failed"
     assert auto_run.failure is not None
     assert auto_run.failure["reason"].startswith("`devices` must hold `flux`")
-    assert waiting_for(auto_run) == ""
+    assert why_waiting([auto_run]) == {}
 
 
 def test_lanes_that_changed_hands_while_planning_leave_nothing_behind(

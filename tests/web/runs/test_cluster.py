@@ -74,7 +74,7 @@ def test_a_node_with_nothing_but_the_shipped_code_scores_pictures(unpacked_uploa
     assert node.stdout.split() == ["1.0", "0.0"]
 
 
-@pytest.mark.parametrize("entry", ["worker.engine", "worker.engine.preview"])
+@pytest.mark.parametrize("entry", ["worker.engine", "worker.engine.preview", "worker.engine.gpu_test"])
 def test_a_jobs_entry_starts_from_the_shipped_code_and_asks_for_its_environment(
     unpacked_upload: Path, entry: str
 ) -> None:

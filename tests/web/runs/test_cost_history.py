@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from fleet.lane_layout import ensure_local_lanes
 from fleet.selectors import grants_of
-from fleet.services import allocate, ensure_local_lanes
+from fleet.services import allocate
 from runs.auto_placement import choose
 from runs.bootstrap import trade_code
 from runs.cost_history import MIN_BATCHES, measured_costs, record_costs, workload_of

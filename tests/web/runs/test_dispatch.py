@@ -8,14 +8,16 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Lane
 from fleet.selectors import free_lanes, grants_of
-from fleet.services import ensure_local_lanes, release
+from fleet.services import release
 from runs import attempts
-from runs.dispatch import LanesTaken, dispatch_waiting, start_attempt, waiting_runs
+from runs.dispatch import LanesTaken, dispatch_waiting, start_attempt
 from runs.models import Attempt, AttemptOutcome, Run, RunTransition
-from runs.selectors import waiting_for
+from runs.run_queue import Queue, current_queue
 from runs.transitions import RunStateConflict
+from runs.wait_reasons import why_waiting
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import RunState
 
@@ -50,8 +52,8 @@ def test_the_oldest_runs_start_first_as_far_as_lanes_go(queue: Callable[..., lis
 def test_priority_comes_before_age_and_a_run_that_waits_blocks_later_ones(queue: Callable[..., list[Run]]) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     low, old, young, urgent = queue({"priority": "low"}, {}, {}, {"priority": "high"} | BIG)
-    assert [run.pk for run in waiting_runs()] == [urgent.pk, old.pk, young.pk, low.pk]
-    assert waiting_for(young).startswith("2 runs ahead; ")
+    assert [run.pk for run in current_queue().in_turn] == [urgent.pk, old.pk, young.pk, low.pk]
+    assert why_waiting([young])[young.pk].startswith("2 runs ahead; ")
     ensure_local_lanes(num_cpu_lanes=4)
     assert dispatch_waiting() == [old.pk], "the pool is too small for the urgent one, which blocks nobody"
     release(run_id=old.pk, attempt=1)
@@ -84,8 +86,8 @@ def test_a_large_run_is_not_starved_by_small_ones(queue: Callable[..., list[Run]
     running, large, small = queue({}, BIG, {})
     assert dispatch_waiting() == [running.pk]
     assert dispatch_waiting() == [], "three lanes are free, but the large run is older than the small one"
-    assert waiting_for(large) == "needs 5 CPU lanes, free now: 3 CPU lanes"
-    assert waiting_for(small) == "1 run ahead; needs 3 CPU lanes, free now: 3 CPU lanes"
+    assert why_waiting([large])[large.pk] == "needs 5 CPU lanes, free now: 3 CPU lanes"
+    assert why_waiting([small])[small.pk] == "1 run ahead; needs 3 CPU lanes, free now: 3 CPU lanes"
     Run.objects.filter(pk=running.pk).update(state="completed")
     release(run_id=running.pk, attempt=1)
     assert dispatch_waiting() == [large.pk]
@@ -96,8 +98,8 @@ def test_a_run_larger_than_the_pool_blocks_nobody_and_says_so(queue: Callable[..
     ensure_local_lanes(num_cpu_lanes=4)
     large, small = queue(BIG, {})
     assert dispatch_waiting() == [small.pk]
-    assert waiting_for(large) == "needs 5 CPU lanes, the pool has 4 CPU lanes: it cannot start"
-    assert waiting_for(small) == ""
+    assert why_waiting([large])[large.pk] == "needs 5 CPU lanes, the pool has 4 CPU lanes: it cannot start"
+    assert why_waiting([small]) == {}
 
 
 @pytest.mark.django_db
@@ -118,7 +120,7 @@ def test_only_waiting_runs_are_started(live_run: Callable[..., Attempt], state: 
     attempt = live_run(state)
     with pytest.raises(RunStateConflict):
         start_attempt(attempt.run)
-    assert list(waiting_runs()) == []
+    assert current_queue() == Queue((), ())
 
 
 @pytest.mark.django_db
@@ -128,7 +130,7 @@ def test_a_run_whose_driver_was_lost_keeps_its_position_in_the_queue(
     (younger,) = queue({})
     attempt = live_run(RunState.STARTING, created_at=timezone.now() - timedelta(days=1), resume_from="file:///c")
     attempts.close(attempt.run_id, 1, AttemptOutcome.LOST, detail="gone")
-    assert [run.pk for run in waiting_runs()] == [attempt.run_id, younger.pk]
+    assert [run.pk for run in current_queue().in_turn] == [attempt.run_id, younger.pk]
     assert dispatch_waiting() == [attempt.run_id]
     resumed_attempt = Attempt.objects.get(run=attempt.run, number=2)
     assert resumed_attempt.resumed_from == "file:///c"

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 from django.db import transaction
 
-from fleet.services import ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
 from runs.dispatch import dispatch_waiting
 from runs.enqueue import enqueue_on_commit
 from runs.models import Run

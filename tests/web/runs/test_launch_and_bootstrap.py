@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from fleet.services import ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
 from runs import attempts
 from runs.bootstrap import BootstrapRefused, prompts_of, trade_code
 from runs.cluster import JobStatus

@@ -10,7 +10,7 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleet.services import ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
 from runs import plan_cache
 from runs.auto_placement import hypothetical_plan
 from runs.dispatch import dispatch_waiting

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Lane
 from fleet.selectors import devices_of
-from fleet.services import ensure_local_lanes, release
+from fleet.services import release
 from runs import attempts
 from runs.auto_placement import choose
 from runs.bootstrap import trade_code

@@ -9,8 +9,9 @@ from django.core.exceptions import PermissionDenied, ValidationError
 
 from accounts.models import Project, User
 from audit.models import AuditEntry
+from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Lane, LaneUse
-from fleet.services import WantedLanes, ensure_local_lanes
+from fleet.services import WantedLanes
 from runs import driver_reports
 from runs.dispatch import dispatch_waiting
 from runs.models import Attempt, PendingCommand, Run, RunResize

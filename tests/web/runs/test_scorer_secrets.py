@@ -8,7 +8,7 @@ import pytest
 from accounts.models import Project, User
 from catalog.models import Secret
 from catalog.services import create_secret
-from fleet.services import ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
 from runs.bootstrap import trade_code
 from runs.dispatch import start_attempt
 from runs.launch import launch

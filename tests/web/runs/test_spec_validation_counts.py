@@ -8,7 +8,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import Project, User
-from fleet.services import ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
 from runs.bootstrap import trade_code
 from runs.cluster import JobStatus
 from runs.dispatch import dispatch_waiting

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 from pytest_django.fixtures import Settings
 
-from fleet.services import ensure_local_lanes
+from fleet.lane_layout import ensure_local_lanes
 from gallery import tasks as gallery_tasks
 from runs import tasks as run_tasks
 from runs.checkpoint_files import checkpoints_url

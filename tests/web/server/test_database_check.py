@@ -46,7 +46,7 @@ def test_migrations_that_the_tree_does_not_have_are_named() -> None:
             "fleet_lane.label is character varying(60) instead of character varying(120)",
         ),
         ("ALTER TABLE audit_auditentry RENAME TO audit_old", "table audit_auditentry is missing"),
-        ("ALTER TABLE fleet_gpu DROP CONSTRAINT gpu_once_per_node", "fleet_gpu lacks gpu_once_per_node"),
+        ("ALTER TABLE fleet_lane DROP CONSTRAINT lane_once_per_node", "fleet_lane lacks lane_once_per_node"),
         ("DROP INDEX run_queue", "runs_run lacks run_queue"),
     ],
 )

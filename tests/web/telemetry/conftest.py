@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Project
+from accounts.secrets import hash_secret
 from runs.models import Attempt, Run
-from runs.secrets import hash_secret
 from telemetry.ingest import ingest
 from worker.contracts.ingest import IngestAnswer, IngestBatch
 

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts.secrets import hash_secret
 from runs.models import Attempt, Run
-from runs.secrets import hash_secret
 from telemetry.models import StreamItem
 from worker.contracts.ingest import (
     BOOTSTRAP_PATH,

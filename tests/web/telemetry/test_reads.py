@@ -58,7 +58,7 @@ def test_superseded_points_are_not_drawn_twice(driver: Any, event: Make, metrics
 
 
 def test_a_timeline_window_holds_the_spans_that_touch_it(driver: Any, event: Make, spans: Make) -> None:
-    lane = {"lane": "rollout-0", "role": "rollout", "node": "n", "device": "cpu", "pid": 1}
+    lane = {"lane": "rollout-0", "role": "rollout", "node": "n", "device": "cpu", "pid": 1, "uuids": []}
     algebra = driver.run.algebra
     driver.send(
         event(1, "lanes", lanes=[lane], algebra=algebra),

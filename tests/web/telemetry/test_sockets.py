@@ -1,65 +1,23 @@
 """Sockets over the real channel layer: authorised, gapless, in order."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
-from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
-from channels.routing import URLRouter
 
 from accounts.models import ApiToken, Membership, User
 from live.publish import flush, run_group
 from runs.transitions import move
 from telemetry import consumers
 from telemetry.lending_ledger import lending
-from telemetry.routing import websocket_urlpatterns
-from tests.web.contract import check_component
+from tests.web.telemetry.sockets import Socket, scenario, socket
 from worker.contracts.states import RunState
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Make = Callable[..., dict[str, Any]]
-
-
-class Socket(ApplicationCommunicator):
-    """A websocket client of the ASGI application, which holds every frame against the schema."""
-
-    async def frame(self, timeout: float = 5) -> dict[str, Any]:
-        message = await self.receive_output(timeout)
-        assert message["type"] == "websocket.send", message
-        frame = dict(json.loads(message["text"]))
-        check_component(frame, "ProjectsFrame" if frame["kind"] == "run_changed" else "RunFrame")
-        return frame
-
-    async def close_code(self) -> int:
-        message = await self.receive_output(5)
-        assert message["type"] == "websocket.close", message
-        return int(message["code"])
-
-
-@asynccontextmanager
-async def socket(address: str, user: User | None) -> AsyncIterator[Socket]:
-    path, _, query = address.partition("?")
-    scope: dict[str, Any] = {
-        "type": "websocket",
-        "path": path,
-        "query_string": query.encode(),
-        "headers": [],
-        "user": user,
-    }
-    opened = Socket(URLRouter(websocket_urlpatterns), scope)
-    try:
-        await opened.send_input({"type": "websocket.connect"})
-        assert (await opened.receive_output(5))["type"] == "websocket.accept"
-        yield opened
-    finally:
-        await opened.send_input({"type": "websocket.disconnect", "code": 1000})
-        await opened.wait(5)
 
 
 async def numbers(opened: Socket, up_to: int) -> list[int]:
@@ -69,18 +27,6 @@ async def numbers(opened: Socket, up_to: int) -> list[int]:
         frame = await opened.frame()
         seen += [item["stream_seq"] for item in frame["items"]]
     return seen
-
-
-def scenario(act: Callable[[], Awaitable[None]]) -> None:
-    """Run `act` on a loop of its own and close the channel layer's connections of that loop."""
-
-    async def whole() -> None:
-        try:
-            await act()
-        finally:
-            await get_channel_layer().flush()
-
-    async_to_sync(whole)()
 
 
 def test_a_fresh_client_gets_hello_then_a_snapshot_then_deltas(driver: Any, event: Make, alice: User) -> None:

@@ -1,0 +1,50 @@
+"""Tests of GPUs."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.pages import MAX_PAGE
+from api.serializers.answers import ModelAnswer, contract_field
+from fleet.models import GpuTest
+from fleet.upkeep import MAX_REASON_CHARS
+from worker.contracts.gpu_tests import GpuTestStep
+
+
+class GpuTestBody(ModelAnswer):
+    """A test that a GPU must pass before it takes work again."""
+
+    peer = serializers.SerializerMethodField(help_text="Name of the GPU that the all-reduce is with; empty for none.")
+    steps = serializers.ListField(child=contract_field(GpuTestStep), help_text="Each step that has ended, in order.")
+
+    class Meta:
+        model = GpuTest
+        fields = [
+            "id",
+            "state",
+            "requested_by",
+            "created_at",
+            "started_at",
+            "ended_at",
+            "peer",
+            "steps",
+            "reason",
+            "num_repeats",
+        ]
+        extra_kwargs = {
+            "started_at": {"help_text": "When its job was submitted."},
+            "reason": {"help_text": "Why it failed, or what it waits for."},
+            "num_repeats": {"help_text": "Tests before it whose jobs the cluster lost."},
+        }
+
+    def get_peer(self, test: GpuTest) -> str:
+        return test.peer.name if test.peer else ""
+
+
+class GpuTestsQuery(serializers.Serializer[Any]):
+    cursor = serializers.CharField(required=False, help_text="Of the page, from `next` of the page before.")
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_PAGE, help_text="Tests of a page.")
+
+
+class GpuTestRequest(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=MAX_REASON_CHARS, help_text="Shown to everybody.")

@@ -1,0 +1,60 @@
+"""The queue, and what projects may have of the pool."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.serializers.answers import Answer
+from worker.contracts.names import Priority
+
+
+class QueuedRun(Answer):
+    """A run that waits for lanes."""
+
+    position = serializers.IntegerField(
+        allow_null=True, help_text="Runs that are served before it; null for one that its project's limit stops."
+    )
+    run_id = serializers.UUIDField(allow_null=True, help_text="Null for a run of a project that is not yours.")
+    run_name = serializers.CharField()
+    project_id = serializers.UUIDField(allow_null=True)
+    project_name = serializers.CharField()
+    priority = serializers.ChoiceField([priority.value for priority in Priority])
+    lanes = serializers.DictField(child=serializers.IntegerField(), help_text="Lanes that it wants, by kind.")
+    since = serializers.DateTimeField()
+    why = serializers.CharField(help_text="What it waits for, in one sentence; empty in a preview.")
+
+
+class PoolShare(Answer):
+    """What a project may have of the pool, has, and used lately; in lanes of the kind that generates and trains."""
+
+    project_id = serializers.UUIDField()
+    project_name = serializers.CharField()
+    guaranteed_lanes = serializers.IntegerField()
+    max_lanes = serializers.IntegerField(allow_null=True)
+    weight = serializers.FloatField()
+    entitled_lanes = serializers.FloatField(help_text="Its guarantee, and its part of what nobody is guaranteed.")
+    held_lanes = serializers.IntegerField()
+    used_lane_hours = serializers.FloatField(help_text="Of late: each hour counts half after a half-life.")
+    num_waiting = serializers.IntegerField()
+
+
+class ShareToSet(serializers.Serializer[Any]):
+    guaranteed_lanes = serializers.IntegerField(default=0, help_text="Lanes that the project gets first.")
+    max_lanes = serializers.IntegerField(default=None, allow_null=True, help_text="The most that it may hold.")
+    weight = serializers.FloatField(default=1.0, help_text="Its part, beside others', of lanes nobody is guaranteed.")
+
+
+class ShareToTry(ShareToSet):
+    project = serializers.UUIDField()
+
+
+class SharesToTry(serializers.Serializer[Any]):
+    shares = serializers.ListField(child=ShareToTry(), max_length=1000)
+
+
+class PoolPolicy(Answer):
+    half_life_hours = serializers.FloatField()
+
+
+class PolicyToSet(serializers.Serializer[Any]):
+    half_life_hours = serializers.FloatField(help_text="After which use counts half in fair share.")

@@ -1,0 +1,78 @@
+"""The queue and the shares over REST."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from accounts.models import Project, User
+from fleet.lane_layout import ensure_local_lanes
+from fleet.models import ProjectShare
+from runs.models import Run
+
+ClientOf = Callable[[User], APIClient]
+
+
+@pytest.fixture
+def admin(client_of: ClientOf, make_user: Callable[..., User]) -> APIClient:
+    return client_of(make_user("pool-admin", is_staff=True))
+
+
+@pytest.fixture
+def waiting(make_run: Callable[..., Run], project: Project, make_project: Callable[..., Project]) -> list[Run]:
+    ensure_local_lanes(num_cpu_lanes=1)
+    return [make_run(project=project, name="mine"), make_run(project=make_project("Video"), name="secret recipe")]
+
+
+def rows(client: APIClient, path: str) -> list[dict[str, Any]]:
+    answer = client.get(f"/api/v1/{path}")
+    assert answer.status_code == 200, answer.content
+    return list(answer.json()["results"])
+
+
+def test_members_see_their_place_and_not_whose_the_others_are(api: APIClient, waiting: list[Run]) -> None:
+    mine, other = rows(api, "queue")
+    assert (mine["position"], mine["run_name"], mine["lanes"]) == (0, "mine", {"cpu": 3})
+    assert mine["why"].startswith("needs 3 CPU lanes, the pool has 1 CPU lane")
+    assert (other["position"], other["run_id"], other["run_name"], other["project_name"], other["why"]) == (
+        1,
+        None,
+        "a run of another project",
+        "",
+        "",
+    )
+
+
+def test_an_admin_sees_what_a_share_would_change_and_then_sets_it(admin: APIClient, waiting: list[Run]) -> None:
+    video = str(waiting[1].project_id)
+    share = {"guaranteed_lanes": 3, "max_lanes": 6, "weight": 2.0}
+    tried = admin.post("/api/v1/queue:preview", {"shares": [{"project": video, **share}]}, format="json").json()
+    assert [row["run_name"] for row in tried["results"]] == ["secret recipe", "mine"]
+    assert not ProjectShare.objects.exists()
+    saved = admin.put(f"/api/v1/shares/{video}", share, format="json").json()
+    assert {field: saved[field] for field in share} == share
+    assert saved["num_waiting"] == 1
+    assert [row["run_name"] for row in rows(admin, "queue")] == ["secret recipe", "mine"]
+
+
+def test_members_see_their_shares_and_may_set_none(api: APIClient, waiting: list[Run], project: Project) -> None:
+    (row,) = rows(api, "shares")
+    assert (row["project_id"], row["weight"], row["held_lanes"]) == (str(project.pk), 1.0, 0)
+    assert api.put(f"/api/v1/shares/{project.pk}", {}, format="json").status_code == 403
+    assert api.put("/api/v1/pool-policy", {"half_life_hours": 1}, format="json").status_code == 403
+    assert api.post("/api/v1/queue:preview", {"shares": []}, format="json").status_code == 403
+
+
+def test_shares_that_make_no_sense_are_refused_by_field(admin: APIClient, project: Project) -> None:
+    refused = admin.put(f"/api/v1/shares/{project.pk}", {"guaranteed_lanes": 4, "max_lanes": 3}, format="json")
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["max_lanes"])
+    assert admin.put("/api/v1/shares/00000000-0000-4000-8000-000000000000", {}, format="json").status_code == 404
+    wrong = {"shares": [{"project": str(project.pk), "guaranteed_lanes": 4, "max_lanes": 3}]}
+    assert admin.post("/api/v1/queue:preview", wrong, format="json").status_code == 400
+
+
+def test_the_policy_is_read_by_all_and_set_by_admins(api: APIClient, admin: APIClient, db: None) -> None:
+    assert api.get("/api/v1/pool-policy").json() == {"half_life_hours": 24.0}
+    assert admin.put("/api/v1/pool-policy", {"half_life_hours": 72}, format="json").json() == {"half_life_hours": 72.0}
+    assert admin.put("/api/v1/pool-policy", {"half_life_hours": 0}, format="json").status_code == 400

@@ -1,0 +1,147 @@
+"""Fair share in the queue: guarantees, limits, use of late, and what a changed share would change."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.utils import timezone
+
+from accounts.models import Project, User
+from audit.models import AuditEntry
+from fleet.fair_share import Share
+from fleet.lane_layout import ensure_local_lanes
+from fleet.models import LaneKind, LaneUse
+from fleet.shares import half_life_hours, held_lanes, set_half_life, set_share, shares, used_lane_hours
+from runs.dispatch import dispatch_waiting
+from runs.models import Run
+from runs.run_queue import current_queue
+from runs.wait_reasons import why_waiting
+
+pytestmark = pytest.mark.django_db
+MakeRun = Callable[..., Run]
+MakeProject = Callable[..., Project]
+
+
+@pytest.fixture
+def admin(db: None) -> User:
+    return User.objects.create_user("pool-admin", password="x", is_staff=True)
+
+
+@pytest.fixture
+def video(make_project: MakeProject) -> Project:
+    return make_project("Video")
+
+
+def used(project: Project, hours: float, *, ago: timedelta = timedelta()) -> None:
+    now = timezone.now() - ago
+    LaneUse.objects.create(
+        label="gone/cpu-0",
+        run_id=project.pk,
+        role="rollout",
+        name_in_run="rollout-0",
+        project=project,
+        since=now - timedelta(hours=hours),
+        until=now,
+    )
+
+
+def order() -> list[Run]:
+    return list(current_queue().in_turn)
+
+
+def test_the_project_that_used_less_of_late_comes_first(make_run: MakeRun, project: Project, video: Project) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    first, second = make_run(project=project), make_run(project=video)
+    assert order() == [first, second]
+    used(project, 5)
+    assert order() == [second, first]
+    used(video, 6)
+    assert order() == [first, second]
+
+
+def test_use_is_forgiven_with_time(make_run: MakeRun, project: Project, video: Project, admin: User) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    used(project, 8, ago=timedelta(hours=40))
+    used(video, 4)
+    first, second = make_run(project=video), make_run(project=project)
+    assert order() == [second, first]
+    set_half_life(user=admin, hours=8760)
+    assert (order(), half_life_hours()) == ([first, second], 8760)
+
+
+def test_what_is_guaranteed_comes_before_what_is_borrowed(
+    make_run: MakeRun, project: Project, video: Project, admin: User
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    set_share(user=admin, project=video, guaranteed=3)
+    used(video, 100)
+    first, second = make_run(project=project), make_run(project=video)
+    assert order() == [second, first]
+    assert dispatch_waiting() == [second.pk, first.pk]
+    kinds = {run.project_id: 3 for run in (first, second)}
+    assert held_lanes(LaneKind.CPU) == kinds
+
+
+def test_a_project_at_its_limit_waits_for_its_own_runs_and_bars_nobody(
+    make_run: MakeRun, project: Project, video: Project, admin: User
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=9)
+    set_share(user=admin, project=project, limit=3)
+    runs = [make_run(project=project), make_run(project=project), make_run(project=video)]
+    assert dispatch_waiting() == [runs[0].pk, runs[2].pk]
+    queue = current_queue()
+    assert (queue.in_turn, queue.stopped) == ((), (runs[1],))
+    assert why_waiting(runs)[runs[1].pk] == (
+        "the project may hold 3 CPU lanes, and does, or would with this run: it waits for its other runs"
+    )
+
+
+def test_a_changed_share_is_shown_before_it_is_saved(
+    make_run: MakeRun, project: Project, video: Project, admin: User
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    first, second = make_run(project=project), make_run(project=video)
+    assert list(current_queue({video.pk: Share(guaranteed=3)}).in_turn) == [second, first]
+    assert order() == [first, second]
+    assert shares() == {}
+
+
+def test_use_counts_for_the_kind_of_lane_that_it_was(project: Project) -> None:
+    used(project, 2)
+    now = timezone.now()
+    assert used_lane_hours(LaneKind.GPU, now) == {}
+    assert used_lane_hours(LaneKind.CPU, now)[project.pk] == pytest.approx(2, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("guaranteed_lanes", {"guaranteed": -1}),
+        ("max_lanes", {"limit": 10**9}),
+        ("max_lanes", {"guaranteed": 4, "limit": 3}),
+        ("weight", {"weight": -0.1}),
+        ("weight", {"weight": float("nan")}),
+    ],
+)
+def test_shares_that_make_no_sense_are_refused_by_field(
+    admin: User, project: Project, field: str, given: dict[str, Any]
+) -> None:
+    with pytest.raises(ValidationError) as refused:
+        set_share(user=admin, project=project, **given)
+    assert list(refused.value.message_dict) == [field]
+
+
+@pytest.mark.parametrize("hours", [0, -1, float("inf"), float("nan")])
+def test_half_lives_that_make_no_sense_are_refused(admin: User, hours: float) -> None:
+    with pytest.raises(ValidationError):
+        set_half_life(user=admin, hours=hours)
+
+
+def test_only_pool_admins_set_shares_and_it_is_audited(alice: User, admin: User, project: Project) -> None:
+    with pytest.raises(PermissionDenied):
+        set_share(user=alice, project=project)
+    set_share(user=admin, project=project, guaranteed=2)
+    (entry,) = AuditEntry.objects.all()
+    assert (entry.action, entry.changes["guaranteed_lanes"]) == ("project.set_share", 2)
