@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-staleness lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -87,6 +87,9 @@ bench-staleness: ready-dev ## what is learnt per sample at staleness 0 and 1, th
 
 bench-overhead: ready-dev ## what the whole stack costs over one process on the demo's work, in turns (some 45 minutes)
 	@exec $(PYTHON) -m tests.bench.overhead
+
+bench-pool: ready-dev ## what the pool page costs at 512 GPUs: REST, live frames, drawing in a browser (4 minutes)
+	@exec $(PYTHON) -m tests.bench.pool
 
 lock: ready-dev ## rewrite the requirement locks
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec deploy/requirements/lock.sh

@@ -6,11 +6,10 @@
 import { type ComponentChild, render } from "preact";
 import { startClock } from "./base/clock.ts";
 import { followSystemTheme } from "./base/palette.ts";
-import { keepFresh } from "./base/refresh.ts";
 import { installThemeSwitch } from "./base/theme.ts";
 import { ComparePage } from "./pages/compare/compare_page.tsx";
 import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
-import { installPoolActions } from "./pages/pool_actions.ts";
+import { PoolPage } from "./pages/pool/pool_page.tsx";
 import { RunPage } from "./pages/run/run_page.tsx";
 import { RunsPage } from "./pages/runs/runs_page.tsx";
 import { AccountPage } from "./pages/settings/account_page.tsx";
@@ -24,6 +23,7 @@ const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
   "new-run": (data) => <NewRunPage from={data.from || null} />,
   run: (data) => <RunPage runId={data.run ?? ""} />,
   compare: () => <ComparePage />,
+  pool: () => <PoolPage />,
   "prompt-sets": () => <PromptSetsPage />,
   account: () => <AccountPage />,
   projects: () => <ProjectsPage />,
@@ -36,11 +36,8 @@ for (const element of document.querySelectorAll<HTMLElement>("[data-page]")) {
   render(page(element.dataset), element);
 }
 
-for (const element of document.querySelectorAll<HTMLElement>("[data-refresh-seconds]")) keepFresh(element);
-
 startClock();
 followSystemTheme();
-installPoolActions(document);
 
 const themeButton = document.querySelector<HTMLButtonElement>("#theme-switch");
 if (themeButton) installThemeSwitch(themeButton);

@@ -59,6 +59,32 @@ class RunsPage:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolPage:
+    page: Page
+    address: str
+
+    def open(self) -> "PoolPage":
+        self.page.goto(f"{self.address}/pool")
+        expect(self.page.get_by_role("listbox", name="Nodes with their GPUs and CPU lanes")).to_be_visible()
+        return self
+
+    def cell(self, name: str) -> Locator:
+        """The cell of a GPU or a lane, or the name of a node, by the beginning of what a screen reader says."""
+        # Playwright ends the expression at a slash that is not escaped.
+        beginning = re.escape(name).replace("/", r"\/")
+        return self.page.get_by_role("option", name=re.compile(rf"^{beginning}\b"))
+
+    @property
+    def inspector(self) -> Locator:
+        return self.page.get_by_role("complementary", name="What is selected")
+
+    def act(self, action: str, reason: str = "") -> None:
+        """Do it to what is selected."""
+        self.inspector.get_by_label("Reason").fill(reason)
+        self.inspector.get_by_role("button", name=action, exact=True).click()
+
+
+@dataclass(frozen=True, slots=True)
 class NewRunPage:
     page: Page
     address: str

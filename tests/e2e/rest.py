@@ -1,4 +1,4 @@
-"""The stack as a script sees it: REST with a token of the admin's, and the pages where REST has no word."""
+"""The stack as a script sees it: REST with a token of the admin's."""
 
 import re
 import time
@@ -18,25 +18,23 @@ START_SECONDS = 240.0
 @dataclass(frozen=True, slots=True)
 class Rest:
     client: httpx.Client
-    pages: httpx.Client
-    """Logged in as in a browser."""
 
     @classmethod
     def log_in(cls, stack: Stack) -> Self:
         """Log in through the form and make a token."""
-        pages = httpx.Client(base_url=stack.address, headers={"Referer": stack.address}, follow_redirects=True)
-        crumb = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', pages.get("/login").text)
-        assert crumb is not None
-        password = {"username": "admin", "password": stack.password, "csrfmiddlewaretoken": crumb[1]}
-        pages.post("/login", data=password).raise_for_status()
-        checked = {"X-CSRFToken": pages.cookies["csrftoken"]}
-        made = pages.post("/api/v1/tokens", json={"name": "tests"}, headers=checked).raise_for_status()
+        headers = {"Referer": stack.address}
+        with httpx.Client(base_url=stack.address, headers=headers, follow_redirects=True) as pages:
+            crumb = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', pages.get("/login").text)
+            assert crumb is not None
+            password = {"username": "admin", "password": stack.password, "csrfmiddlewaretoken": crumb[1]}
+            pages.post("/login", data=password).raise_for_status()
+            checked = {"X-CSRFToken": pages.cookies["csrftoken"]}
+            made = pages.post("/api/v1/tokens", json={"name": "tests"}, headers=checked).raise_for_status()
         bearer = {"Authorization": f"Bearer {made.json()['token']}"}
-        return cls(httpx.Client(base_url=f"{stack.address}/api/v1", headers=bearer, timeout=30), pages)
+        return cls(httpx.Client(base_url=f"{stack.address}/api/v1", headers=bearer, timeout=30))
 
     def close(self) -> None:
         self.client.close()
-        self.pages.close()
 
     def get(self, path: str) -> Any:
         return self.client.get(path).raise_for_status().json()
@@ -50,9 +48,8 @@ class Rest:
         return self.client.post(path, json=body).raise_for_status().json()
 
     def num_lanes_held(self) -> int:
-        """Over all nodes, as the pool page shows it."""
-        page = self.pages.get("/pool").raise_for_status().text
-        return sum(int(held) for held in re.findall(r"(\d+) of \d+ lanes held", page))
+        """Over all nodes."""
+        return sum(node["num_held"] for node in self.results("/nodes"))
 
     def preset(self, name: str) -> dict[str, Any]:
         """The spec of a preset."""

@@ -89,10 +89,7 @@ export function searchOf(values: QueryValues): string {
   return text ? `?${text}` : "";
 }
 
-export const API_ROOT = "/api/v1";
-
-/** One request to an address that the schema does not type, such as one that the server put into a page. Returns the
- * answer's JSON, or null for an empty one. Throws `ApiError`. */
+/** One request. Returns the answer's JSON, or null for an empty one. Throws `ApiError`. */
 export async function send(method: Method, address: string, body?: unknown, signal?: AbortSignal): Promise<unknown> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRFToken"] = csrfToken();

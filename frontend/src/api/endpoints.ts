@@ -10,6 +10,7 @@ import type {
   NewRun,
   NewSecret,
   PatchedRunChanges,
+  PoolActions,
   ProjectRole,
   ResizeRequest,
   RunState,
@@ -28,6 +29,8 @@ export interface RunFilter extends QueryValues {
 
 /** The most stream items that one answer holds. */
 const MAX_ITEMS = 1000;
+/** The most changes of a node, GPU or lane that the page lists. */
+const MAX_CHANGES = 50;
 /** The most points of a curve, and spans of a timeline, that the pages draw. */
 const [MAX_POINTS, MAX_SPANS] = [2000, 20_000];
 
@@ -83,6 +86,20 @@ export const api = {
   secrets: (project: string) => results(call("GET", "/api/v1/secrets", { query: { project } })),
   createSecret: (body: NewSecret) => call("POST", "/api/v1/secrets", { body }),
   deleteSecret: (id: string) => call("DELETE", "/api/v1/secrets/{id}", { path: { id } }),
+
+  me: () => call("GET", "/api/v1/me", {}),
+
+  pool: () => call("GET", "/api/v1/pool", {}),
+  /** Every node, or those of these ids. */
+  nodes: (ids?: readonly number[]) => results(call("GET", "/api/v1/nodes", { query: { ids: ids?.join(",") } })),
+  actOnPool: (body: PoolActions) => results(call("POST", "/api/v1/pool/actions", { body })),
+  /** The newest changes of a node and of all that it has. */
+  nodeHistory: (node_id: number) =>
+    results(call("GET", "/api/v1/nodes/{node_id}/history", { path: { node_id }, query: { limit: MAX_CHANGES } })),
+  gpuHistory: (gpu_id: number) =>
+    results(call("GET", "/api/v1/gpus/{gpu_id}/history", { path: { gpu_id }, query: { limit: MAX_CHANGES } })),
+  laneHistory: (lane_id: number) =>
+    results(call("GET", "/api/v1/lanes/{lane_id}/history", { path: { lane_id }, query: { limit: MAX_CHANGES } })),
 
   projects: () => results(call("GET", "/api/v1/projects", {})),
   createProject: (name: string) => call("POST", "/api/v1/projects", { body: { name } }),

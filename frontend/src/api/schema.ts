@@ -21,6 +21,94 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/gpus": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Every GPU, or those of a node, an accelerator, a state. */
+        readonly get: operations["gpus_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/gpus/{gpu_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get: operations["gpus_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/gpus/{gpu_id}/actions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Cordon, drain, maintain or resume one GPU; a run that holds its lane keeps it. For pool admins. */
+        readonly post: operations["gpus_actions_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/gpus/{gpu_id}/history": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Every change of the GPU, and of the node itself that it is in, newest first. */
+        readonly get: operations["gpus_history_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/gpus/{gpu_id}/tests": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The tests of a GPU, newest first. */
+        readonly get: operations["gpus_tests_list"];
+        readonly put?: never;
+        /**
+         * @description Test a GPU now: it takes no new work until it has passed. A run that holds its lane goes on, and the test
+         *     waits for it. For pool admins.
+         */
+        readonly post: operations["gpus_tests_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/health/live": {
         readonly parameters: {
             readonly query?: never;
@@ -89,6 +177,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/lanes/{lane_id}/history": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Every change of the lane, and of the node itself that it is in, newest first. */
+        readonly get: operations["lanes_history_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/me": {
         readonly parameters: {
             readonly query?: never;
@@ -112,7 +217,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Every node with its lanes. Lanes held by runs of other projects are shown as held, without the run's name. */
+        /** @description Every node with its GPUs and lanes. A lane that a run of another project holds is shown without that run. */
         readonly get: operations["nodes_list"];
         readonly put?: never;
         readonly post?: never;
@@ -147,8 +252,25 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** @description Cordon, drain or resume a node; runs on it keep their lanes. For pool admins. */
+        /** @description Cordon, drain, maintain or resume a node; runs on it keep their lanes. For pool admins. */
         readonly post: operations["nodes_actions_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/nodes/{node_id}/history": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Every change of the node, its GPUs and its lanes, newest first. */
+        readonly get: operations["nodes_history_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -169,6 +291,60 @@ export interface paths {
          *     seconds.
          */
         readonly post: operations["plans_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pool": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description How a machine joins the pool, and when the pool was last reported. */
+        readonly get: operations["pool_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pool-policy": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get: operations["pool_policy_retrieve"];
+        /** @description Set how fast use is forgiven. For pool admins. */
+        readonly put: operations["pool_policy_update"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pool/actions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * @description Act on several nodes, GPUs and lanes, on all or none; the answer is their nodes. For pool
+         *     admins.
+         */
+        readonly post: operations["pool_actions_create"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -286,6 +462,40 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         readonly delete: operations["prompt_sets_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/queue": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The runs that wait, in the order in which they are served. Those of other projects are not named. */
+        readonly get: operations["queue_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/queue:preview": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description The queue as it would be with these shares; nothing is saved. For pool admins. */
+        readonly post: operations["queue_preview"];
+        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -800,6 +1010,40 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/shares": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description What your projects may have of the pool, have, and used lately; all projects, for pool admins. */
+        readonly get: operations["shares_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/shares/{project_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /** @description Set the share of a project. For pool admins. */
+        readonly put: operations["shares_update"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/tokens": {
         readonly parameters: {
             readonly query?: never;
@@ -830,6 +1074,40 @@ export interface paths {
         readonly post?: never;
         /** @description Revoke the token at once. */
         readonly delete: operations["tokens_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/usage": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Lane hours, GPU hours and cost inside the window. Of your projects; of all, for pool admins. */
+        readonly get: operations["usage_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/usage.csv": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The same as CSV, with a header. */
+        readonly get: operations["usage_table"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -2020,6 +2298,223 @@ export interface components {
             readonly body: components["schemas"]["GateFields"];
         };
         /**
+         * GpuFaults
+         * @description What the driver has counted against a GPU since it was loaded.
+         */
+        readonly GpuFaults: {
+            /**
+             * @description By Xid code: how often it was seen since the agent started.
+             * @default {}
+             */
+            readonly xids: {
+                readonly [key: string]: number;
+            };
+            /** @default null */
+            readonly ecc_corrected: number | null;
+            /** @default null */
+            readonly ecc_uncorrected: number | null;
+            /**
+             * @description Rows of memory replaced by spares after uncorrectable errors.
+             * @default null
+             */
+            readonly remapped_rows: number | null;
+            /**
+             * @description Pages of memory taken out of use after errors, on cards without spare rows: NVIDIA's before Ampere, and AMD's.
+             * @default null
+             */
+            readonly retired_pages: number | null;
+            /**
+             * @description Rows wait for a reset to be replaced, or pages to be taken out of use.
+             * @default false
+             */
+            readonly remap_pending: boolean;
+            /**
+             * @description No spare row is left, or more pages are bad than the vendor allows: the card must be replaced.
+             * @default false
+             */
+            readonly remap_failed: boolean;
+            /**
+             * @description Why its clocks are below what they could be, now; idling is no reason.
+             * @default []
+             */
+            readonly throttle_reasons: readonly string[];
+            /** @default null */
+            readonly pcie_replays: number | null;
+            /**
+             * @description Errors of checksums, replays and recoveries of all its NVLink links.
+             * @default null
+             */
+            readonly nvlink_errors: number | null;
+            /**
+             * @description What the driver itself says that the card needs, such as `reset GPU`; empty for nothing.
+             * @default
+             */
+            readonly recovery_action: string;
+            /**
+             * @description The driver lists the card no more, fails to reach it, or cannot use it before a reset.
+             * @default false
+             */
+            readonly is_lost: boolean;
+        };
+        /**
+         * GpuIdentity
+         * @description What a GPU is; changes only with its driver.
+         */
+        readonly GpuIdentity: {
+            /** @description As its driver reports it; of a MIG slice, the slice's own. */
+            readonly uuid: string;
+            /** @description Its index on the node, in the order of PCI addresses; MIG slices have that of their card. */
+            readonly index: number;
+            readonly vendor: components["schemas"]["Vendor"];
+            /** @description The product name, by which the planner finds its hardware profile. */
+            readonly model: string;
+            /** @default  */
+            readonly architecture: string;
+            /**
+             * @description `major.minor`; of an AMD GPU the target, such as `gfx942`.
+             * @default
+             */
+            readonly compute_capability: string;
+            /** @default null */
+            readonly memory_bytes: number | null;
+            /**
+             * @description `domain:bus:device.function` in lower case, as Linux writes it.
+             * @default
+             */
+            readonly pci_address: string;
+            /**
+             * @description Version of the kernel driver.
+             * @default
+             */
+            readonly driver: string;
+            /**
+             * @description Newest version of CUDA or ROCm that the driver serves.
+             * @default
+             */
+            readonly runtime: string;
+            /**
+             * @description Of a MIG slice: the card that it is part of.
+             * @default
+             */
+            readonly parent_uuid: string;
+        };
+        /**
+         * GpuLive
+         * @description What a GPU does now.
+         */
+        readonly GpuLive: {
+            /**
+             * @description Share of the last sampling period in which a kernel ran.
+             * @default null
+             */
+            readonly utilisation: number | null;
+            /** @default null */
+            readonly memory_used_bytes: number | null;
+            /** @default null */
+            readonly temperature: number | null;
+            /** @default null */
+            readonly memory_temperature: number | null;
+            /** @default null */
+            readonly power: number | null;
+            /** @default null */
+            readonly power_limit: number | null;
+            /**
+             * @description Since the driver was loaded.
+             * @default null
+             */
+            readonly energy_joules: number | null;
+            /** @default null */
+            readonly sm_clock: number | null;
+            /** @default null */
+            readonly memory_clock: number | null;
+            /**
+             * @description Processes that hold memory on it.
+             * @default null
+             */
+            readonly num_processes: number | null;
+            /**
+             * @description Sent and received over all its NVLink links, since the reading before.
+             * @default null
+             */
+            readonly nvlink_bytes_per_second: number | null;
+        };
+        /** @description A test that a GPU must pass before it takes work again. */
+        readonly GpuTest: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly state: components["schemas"]["GpuTestState"];
+            readonly requested_by: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When its job was submitted.
+             */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly ended_at: string | null;
+            /** @description Name of the GPU that the all-reduce is with; empty for none. */
+            readonly peer: string;
+            /** @description Each step that has ended, in order. */
+            readonly steps: readonly components["schemas"]["GpuTestStep"][];
+            /** @description Why it failed, or what it waits for. */
+            readonly reason: string;
+            /** @description Tests before it whose jobs the cluster lost. */
+            readonly num_repeats: number;
+        };
+        /** @description One page: A test that a GPU must pass before it takes work again. */
+        readonly GpuTestPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["GpuTest"][];
+        };
+        readonly GpuTestRequest: {
+            /** @description Shown to everybody. */
+            readonly reason: string;
+        };
+        /** @enum {string} */
+        readonly GpuTestState: "queued" | "running" | "passed" | "failed";
+        /**
+         * GpuTestStep
+         * @description One step of a test that has ended.
+         */
+        readonly GpuTestStep: {
+            readonly name: components["schemas"]["GpuTestStepName"];
+            readonly outcome: components["schemas"]["StepOutcome"];
+            readonly seconds: number;
+            /**
+             * @description What was measured, or what went wrong, as a sentence.
+             * @default
+             */
+            readonly detail: string;
+        };
+        /**
+         * GpuTestStepName
+         * @enum {string}
+         */
+        readonly GpuTestStepName: "device" | "matrix_product" | "memory_sweep" | "engine" | "all_reduce";
+        /**
+         * GpuTopology
+         * @description How a GPU is linked to its node and to other GPUs.
+         */
+        readonly GpuTopology: {
+            /**
+             * @description The NUMA node of the host's memory that is nearest.
+             * @default null
+             */
+            readonly numa_node: number | null;
+            /**
+             * @description UUIDs of the GPUs that it reaches over NVLink or xGMI, directly or through a switch.
+             * @default []
+             */
+            readonly nvlink_peers: readonly string[];
+            /**
+             * @description Active NVLink links; fewer than on its peers means a link that is down.
+             * @default null
+             */
+            readonly num_nvlinks_up: number | null;
+        };
+        /**
          * GrpoGuardSpec
          * @description GRPO-Guard (arXiv 2510.22319): Flow-GRPO with ratios that are centred at 1 and equally scaled at all denoising
          *     steps, so that one clip range suits all of them. Made against over-optimisation.
@@ -2081,6 +2576,8 @@ export interface components {
             /** @description Samples of the first evaluation. */
             readonly num_samples?: number;
         };
+        /** @enum {string} */
+        readonly HealthEnum: "healthy" | "warning" | "failed";
         /**
          * HelloFrame
          * @description The first frame of a run's socket.
@@ -2170,15 +2667,20 @@ export interface components {
         };
         readonly JsonValue: Json;
         readonly LaneAction: {
-            readonly action: components["schemas"]["LaneActionActionEnum"];
+            readonly action: components["schemas"]["LaneActionKind"];
             /**
              * @description Required except for resume.
              * @default
              */
             readonly reason?: string;
+            /**
+             * Format: date-time
+             * @description When maintenance ends by itself, or by when what is drained has to be empty.
+             */
+            readonly until?: string | null;
         };
         /** @enum {string} */
-        readonly LaneActionActionEnum: "cordon" | "resume";
+        readonly LaneActionKind: "cordon" | "resume";
         /**
          * LaneGrant
          * @description One lane that the pool allocated to this run: its role, its node, and its GPUs.
@@ -2194,10 +2696,21 @@ export interface components {
             /** @description The name of its node. */
             readonly node: string;
             /**
-             * @description Indices of its GPUs on their node; empty for a CPU slot.
+             * @description Ray's id of its node, on which its process must run; empty where `resources` name the node.
+             * @default
+             */
+            readonly ray_node_id: string;
+            /**
+             * @description Indices of its GPUs on their node, in the order of their PCI addresses; empty for a CPU slot.
              * @default []
              */
             readonly gpus: readonly number[];
+            /**
+             * @description UUIDs of the same GPUs; empty as long as their driver was not asked, and for vendors whose libraries take indices
+             *     only.
+             * @default []
+             */
+            readonly uuids: readonly string[];
             /**
              * @description Custom Ray resources that its process occupies, one of each; each stands for one GPU or slot of a node.
              * @default []
@@ -2219,6 +2732,12 @@ export interface components {
             readonly node: string;
             readonly device: string;
             readonly pid: number;
+            /**
+             * @description UUIDs of the accelerators that its process sees, by the process itself; empty before it has loaded, and where the
+             *     vendor's library tells none.
+             * @default []
+             */
+            readonly uuids: readonly string[];
         };
         /**
          * LaneProgress
@@ -2470,6 +2989,17 @@ export interface components {
         };
         readonly Live: {
             readonly ok: boolean;
+        };
+        /**
+         * LiveValues
+         * @description The newest live values of some nodes or GPUs.
+         */
+        readonly LiveValues: {
+            readonly ids: readonly number[];
+            /** @description By name, such as `utilisation`: the values of all `ids`, in their order. */
+            readonly values: {
+                readonly [key: string]: readonly (number | null)[];
+            };
         };
         /**
          * LogEvent
@@ -2730,15 +3260,18 @@ export interface components {
             readonly expires_in_days?: number;
         };
         readonly NodeAction: {
-            readonly action: components["schemas"]["NodeActionActionEnum"];
+            readonly action: components["schemas"]["PoolActionKind"];
             /**
              * @description Required except for resume.
              * @default
              */
             readonly reason?: string;
+            /**
+             * Format: date-time
+             * @description When maintenance ends by itself, or by when what is drained has to be empty.
+             */
+            readonly until?: string | null;
         };
-        /** @enum {string} */
-        readonly NodeActionActionEnum: "cordon" | "drain" | "resume";
         /**
          * OcrSettings
          * @description Text recognition, as PaddleOCR's models do it.
@@ -2751,6 +3284,8 @@ export interface components {
              */
             readonly shortest_side: number;
         };
+        /** @enum {string} */
+        readonly OfEnum: "node" | "gpu" | "lane";
         /**
          * OptimizerSpec
          * @description AdamW with a constant learning rate; its state is fp32.
@@ -3162,20 +3697,175 @@ export interface components {
             /** @description What the change was predicted to gain and to take; null for the plan that an attempt began with. */
             readonly promise: components["schemas"]["PlanPromise"] | null;
         };
+        readonly PolicyToSet: {
+            /**
+             * Format: double
+             * @description After which use counts half in fair share.
+             */
+            readonly half_life_hours: number;
+        };
+        /** @enum {string} */
+        readonly PoolActionKind: "cordon" | "drain" | "maintenance" | "resume";
+        /** @description One action on several nodes, GPUs and lanes. */
+        readonly PoolActions: {
+            readonly action: components["schemas"]["PoolActionKind"];
+            /**
+             * @description Required except for resume.
+             * @default
+             */
+            readonly reason?: string;
+            /**
+             * Format: date-time
+             * @description When maintenance ends by itself, or by when what is drained has to be empty.
+             */
+            readonly until?: string | null;
+            readonly nodes?: readonly number[];
+            readonly gpus?: readonly number[];
+            /** @description Lanes are cordoned and resumed; only nodes and GPUs are drained. */
+            readonly lanes?: readonly number[];
+        };
+        /** @description A change of what takes work, or something lost or found. */
+        readonly PoolChange: {
+            readonly id: number;
+            /** @description What it is a change of. */
+            readonly of: components["schemas"]["OfEnum"];
+            /** @description Name of the node, the GPU or the lane. */
+            readonly name: string;
+            readonly old: string;
+            /** @description A state, `lost`, or `found` where it has come back. */
+            readonly new: string;
+            readonly reason: string;
+            /** @description The user or the part of Tandem that decided so. */
+            readonly by: string;
+            /** Format: date-time */
+            readonly at: string;
+        };
+        /** @description One page: A change of what takes work, or something lost or found. */
+        readonly PoolChangePage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["PoolChange"][];
+        };
+        /** @description What concerns the pool as a whole. */
+        readonly PoolFacts: {
+            /** @description `host:port` of the cluster's head; empty until it is known. */
+            readonly head_address: string;
+            /** @description Run on a machine, it makes that machine a node of the pool. */
+            readonly join_command: string;
+            /**
+             * Format: date-time
+             * @description When the node agent was started.
+             */
+            readonly agent_started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it last reported.
+             */
+            readonly agent_reported_at: string | null;
+            /**
+             * Format: date-time
+             * @description The server's clock.
+             */
+            readonly now: string;
+        };
+        /**
+         * PoolFrame
+         * @description What has changed in the pool. It names no run: nodes are read over REST, which knows what the user may see.
+         */
+        readonly PoolFrame: {
+            /** @constant */
+            readonly kind: "pool";
+            /** @description The server's clock, in Unix seconds. */
+            readonly now: number;
+            /** @description When the node agent last reported; null if it never has, and in a frame that says nothing about it. */
+            readonly reported_at: number | null;
+            /** @description Ids of nodes that are to be read again; null where all of them are, as in the first frame. */
+            readonly changed: readonly number[] | null;
+            /** @description Ids of nodes that Ray counted as alive at `reported_at`. */
+            readonly alive: readonly number[];
+            /** @description `load` and `memory_used_bytes` at `reported_at`. */
+            readonly nodes: components["schemas"]["LiveValues"];
+            /** @description The fields of `GpuLive` at `reported_at`. */
+            readonly gpus: components["schemas"]["LiveValues"];
+        };
+        /** @description A GPU as its node's agent reported it last. */
+        readonly PoolGpu: {
+            readonly state: components["schemas"]["PoolState"];
+            /** @description What is decided about: a lane, its GPU or its node. */
+            readonly place: string;
+            /** @description Why it takes no work, or will take none once it is free. */
+            readonly reason: string;
+            /** @description The user or the part of Tandem that decided so. */
+            readonly changed_by: string;
+            /**
+             * Format: date-time
+             * @description Since when it takes no work.
+             */
+            readonly since: string | null;
+            /**
+             * Format: date-time
+             * @description When maintenance ends, or by when what is drained has to be empty.
+             */
+            readonly until: string | null;
+            /** @description What it is once no run holds it. */
+            readonly state_when_free: components["schemas"]["PoolState"];
+            readonly id: number;
+            readonly node: string;
+            /** @description Empty until its driver was asked. */
+            readonly uuid: string;
+            readonly index: number;
+            readonly accelerator: string;
+            /** @description Label of the lane that it works for; empty if it has none. */
+            readonly lane: string;
+            /** @description By what its driver has counted since it was put into service. */
+            readonly health: components["schemas"]["HealthEnum"];
+            /** @description What ails it, the worst first. */
+            readonly health_causes: readonly string[];
+            /** @description What its vendor recommends; `none` for nothing. */
+            readonly remedy: string;
+            /** Format: date-time */
+            readonly health_since: string;
+            readonly identity: components["schemas"]["GpuIdentity"] | null;
+            readonly topology: components["schemas"]["GpuTopology"] | null;
+            readonly live: components["schemas"]["GpuLive"] | null;
+            readonly faults: components["schemas"]["GpuFaults"] | null;
+            /** Format: date-time */
+            readonly reported_at: string | null;
+        };
+        /** @description One page: A GPU as its node's agent reported it last. */
+        readonly PoolGpuPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["PoolGpu"][];
+        };
         /** @description A lane of the pool, and the run that holds it if you may see that run. */
         readonly PoolLane: {
+            readonly state: components["schemas"]["PoolState"];
+            /** @description What is decided about: a lane, its GPU or its node. */
+            readonly place: string;
+            /** @description Why it takes no work, or will take none once it is free. */
+            readonly reason: string;
+            /** @description The user or the part of Tandem that decided so. */
+            readonly changed_by: string;
+            /**
+             * Format: date-time
+             * @description Since when it takes no work.
+             */
+            readonly since: string | null;
+            /**
+             * Format: date-time
+             * @description When maintenance ends, or by when what is drained has to be empty.
+             */
+            readonly until: string | null;
+            /** @description What it is once no run holds it. */
+            readonly state_when_free: components["schemas"]["PoolState"];
             readonly id: number;
             readonly node: string;
             readonly label: string;
             readonly kind: components["schemas"]["PoolLaneKindEnum"];
             readonly device: string;
-            readonly state: components["schemas"]["PoolLaneStateEnum"];
-            /** @description Whether it takes no new work. */
-            readonly cordoned: boolean;
-            /** @description Why it is cordoned. */
-            readonly reason: string;
-            /** @description Who cordoned it. */
-            readonly cordoned_by: string;
+            /** @description Whether it takes new work once it is free. */
+            readonly takes_work: boolean;
             /** @description Its role in the run that holds it. */
             readonly role: string;
             /** Format: date-time */
@@ -3195,30 +3885,92 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["PoolLane"][];
         };
-        /** @enum {string} */
-        readonly PoolLaneStateEnum: "free" | "held" | "cordoned";
-        /** @description A node with its lanes. */
+        /** @description A node with its GPUs and lanes. */
         readonly PoolNode: {
+            readonly state: components["schemas"]["PoolState"];
+            /** @description What is decided about: a lane, its GPU or its node. */
+            readonly place: string;
+            /** @description Why it takes no work, or will take none once it is free. */
+            readonly reason: string;
+            /** @description The user or the part of Tandem that decided so. */
+            readonly changed_by: string;
+            /**
+             * Format: date-time
+             * @description Since when it takes no work.
+             */
+            readonly since: string | null;
+            /**
+             * Format: date-time
+             * @description When maintenance ends, or by when what is drained has to be empty.
+             */
+            readonly until: string | null;
             readonly id: number;
             readonly name: string;
-            readonly state: components["schemas"]["PoolNodeStateEnum"];
+            readonly address: string;
             /** @description Whether it is draining and no run is left on it. */
             readonly is_drained: boolean;
-            /** @description Why it takes no new work. */
-            readonly reason: string;
-            readonly cordoned_by: string;
+            readonly num_cores: number | null;
+            readonly memory_bytes: number | null;
+            readonly memory_used_bytes: number | null;
+            /** Format: double */
+            readonly load: number | null;
+            /**
+             * Format: date-time
+             * @description When Ray last counted it as alive.
+             */
+            readonly in_cluster_at: string | null;
+            /**
+             * Format: date-time
+             * @description When its own agent was last heard.
+             */
+            readonly reported_at: string | null;
+            /** @description Why its GPUs could not be read. */
+            readonly reader_error: string;
             readonly num_lanes: number;
             readonly num_held: number;
+            readonly gpus: readonly components["schemas"]["PoolGpu"][];
             readonly lanes: readonly components["schemas"]["PoolLane"][];
         };
-        /** @description One page: A node with its lanes. */
+        /** @description One page: A node with its GPUs and lanes. */
         readonly PoolNodePage: {
             /** Format: uri */
             readonly next: string | null;
             readonly results: readonly components["schemas"]["PoolNode"][];
         };
+        readonly PoolPolicy: {
+            /** Format: double */
+            readonly half_life_hours: number;
+        };
+        /** @description What a project may have of the pool, has, and used lately; in lanes of the kind that generates and trains. */
+        readonly PoolShare: {
+            /** Format: uuid */
+            readonly project_id: string;
+            readonly project_name: string;
+            readonly guaranteed_lanes: number;
+            readonly max_lanes: number | null;
+            /** Format: double */
+            readonly weight: number;
+            /**
+             * Format: double
+             * @description Its guarantee, and its part of what nobody is guaranteed.
+             */
+            readonly entitled_lanes: number;
+            readonly held_lanes: number;
+            /**
+             * Format: double
+             * @description Of late: each hour counts half after a half-life.
+             */
+            readonly used_lane_hours: number;
+            readonly num_waiting: number;
+        };
+        /** @description One page: What a project may have of the pool, has, and used lately; in lanes of the kind that generates and trains. */
+        readonly PoolSharePage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["PoolShare"][];
+        };
         /** @enum {string} */
-        readonly PoolNodeStateEnum: "active" | "cordoned" | "draining" | "offline";
+        readonly PoolState: "available" | "allocated" | "cordoned" | "draining" | "maintenance" | "awaiting_test" | "faulty" | "lost";
         readonly Preset: {
             readonly name: string;
             readonly title: string;
@@ -3267,10 +4019,12 @@ export interface components {
         readonly PreviewState: "queued" | "running" | "done" | "failed";
         /**
          * Priority
-         * @description Order of the queue, first to last; among equals the older run is first.
+         * @description Order of a project's runs in the queue, first to last; among equals the older run is first.
          * @enum {string}
          */
         readonly Priority: "high" | "normal" | "low";
+        /** @enum {string} */
+        readonly PriorityEnum: "high" | "normal" | "low";
         /**
          * Problem
          * @description Why a call was refused (RFC 9457); some refusals have further members, such as a run's state.
@@ -3478,6 +4232,35 @@ export interface components {
             readonly at: number;
             readonly attempt: number;
             readonly body: components["schemas"]["QueueFields"];
+        };
+        /** @description A run that waits for lanes. */
+        readonly QueuedRun: {
+            /** @description Runs that are served before it; null for one that its project's limit stops. */
+            readonly position: number | null;
+            /**
+             * Format: uuid
+             * @description Null for a run of a project that is not yours.
+             */
+            readonly run_id: string | null;
+            readonly run_name: string;
+            /** Format: uuid */
+            readonly project_id: string | null;
+            readonly project_name: string;
+            readonly priority: components["schemas"]["PriorityEnum"];
+            /** @description Lanes that it wants, by kind. */
+            readonly lanes: {
+                readonly [key: string]: number;
+            };
+            /** Format: date-time */
+            readonly since: string;
+            /** @description What it waits for, in one sentence; empty in a preview. */
+            readonly why: string;
+        };
+        /** @description One page: A run that waits for lanes. */
+        readonly QueuedRunPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["QueuedRun"][];
         };
         readonly Ready: {
             readonly ok: boolean;
@@ -4488,6 +5271,41 @@ export interface components {
             readonly min: readonly number[];
             readonly max: readonly number[];
         };
+        readonly ShareToSet: {
+            /**
+             * @description Lanes that the project gets first.
+             * @default 0
+             */
+            readonly guaranteed_lanes?: number;
+            /** @description The most that it may hold. */
+            readonly max_lanes?: number | null;
+            /**
+             * Format: double
+             * @description Its part, beside others', of lanes nobody is guaranteed.
+             * @default 1
+             */
+            readonly weight?: number;
+        };
+        readonly ShareToTry: {
+            /**
+             * @description Lanes that the project gets first.
+             * @default 0
+             */
+            readonly guaranteed_lanes?: number;
+            /** @description The most that it may hold. */
+            readonly max_lanes?: number | null;
+            /**
+             * Format: double
+             * @description Its part, beside others', of lanes nobody is guaranteed.
+             * @default 1
+             */
+            readonly weight?: number;
+            /** Format: uuid */
+            readonly project: string;
+        };
+        readonly SharesToTry: {
+            readonly shares: readonly components["schemas"]["ShareToTry"][];
+        };
         /**
          * SnapshotFrame
          * @description The first data for a client that gave no number or is too far behind; it must discard what it has.
@@ -4736,6 +5554,11 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["StateFields"];
         };
+        /**
+         * StepOutcome
+         * @enum {string}
+         */
+        readonly StepOutcome: "passed" | "failed" | "skipped";
         readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
         /**
          * Timeline
@@ -4898,6 +5721,31 @@ export interface components {
          * @enum {string}
          */
         readonly TwoExpertFamily: "wan22";
+        /** @description What one project, user, card, … used inside the window. */
+        readonly UsageRow: {
+            /** @description Id of what was summed over; empty where it was deleted. */
+            readonly key: string;
+            readonly name: string;
+            /**
+             * Format: double
+             * @description Hours of all lanes, CPU lanes too.
+             */
+            readonly lane_hours: number;
+            /** Format: double */
+            readonly gpu_hours: number;
+            /**
+             * Format: decimal
+             * @description At the prices that the GPUs had when they were allocated; null where none had one.
+             */
+            readonly cost: string | null;
+            readonly num_runs: number;
+        };
+        /** @description One page: What one project, user, card, … used inside the window. */
+        readonly UsageRowPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["UsageRow"][];
+        };
         readonly Validation: {
             readonly ok: boolean;
             /** @description Messages by dotted field path. */
@@ -4912,6 +5760,11 @@ export interface components {
             readonly spec: components["schemas"]["RunSpec"] | null;
             readonly yaml: string | null;
         };
+        /**
+         * Vendor
+         * @enum {string}
+         */
+        readonly Vendor: "nvidia" | "amd";
         /**
          * @description Rewards that are 1 for a right sample and 0 for a wrong one, so that their mean is a share.
          * @enum {string}
@@ -5032,8 +5885,19 @@ export type FreeLanes = components['schemas']['FreeLanes'];
 export type GateEvent = components['schemas']['GateEvent'];
 export type GateFields = components['schemas']['GateFields'];
 export type GateItem = components['schemas']['GateItem'];
+export type GpuFaults = components['schemas']['GpuFaults'];
+export type GpuIdentity = components['schemas']['GpuIdentity'];
+export type GpuLive = components['schemas']['GpuLive'];
+export type GpuTest = components['schemas']['GpuTest'];
+export type GpuTestPage = components['schemas']['GpuTestPage'];
+export type GpuTestRequest = components['schemas']['GpuTestRequest'];
+export type GpuTestState = components['schemas']['GpuTestState'];
+export type GpuTestStep = components['schemas']['GpuTestStep'];
+export type GpuTestStepName = components['schemas']['GpuTestStepName'];
+export type GpuTopology = components['schemas']['GpuTopology'];
 export type GrpoGuardSpec = components['schemas']['GrpoGuardSpec'];
 export type Headline = components['schemas']['Headline'];
+export type HealthEnum = components['schemas']['HealthEnum'];
 export type HelloFrame = components['schemas']['HelloFrame'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
 export type IdleCause = components['schemas']['IdleCause'];
@@ -5042,7 +5906,7 @@ export type Inapplicable = components['schemas']['Inapplicable'];
 export type ItemsFrame = components['schemas']['ItemsFrame'];
 export type JsonValue = components['schemas']['JsonValue'];
 export type LaneAction = components['schemas']['LaneAction'];
-export type LaneActionActionEnum = components['schemas']['LaneActionActionEnum'];
+export type LaneActionKind = components['schemas']['LaneActionKind'];
 export type LaneGrant = components['schemas']['LaneGrant'];
 export type LaneInfo = components['schemas']['LaneInfo'];
 export type LaneProgress = components['schemas']['LaneProgress'];
@@ -5060,6 +5924,7 @@ export type LendItem = components['schemas']['LendItem'];
 export type Lending = components['schemas']['Lending'];
 export type LendingTotals = components['schemas']['LendingTotals'];
 export type Live = components['schemas']['Live'];
+export type LiveValues = components['schemas']['LiveValues'];
 export type LogEvent = components['schemas']['LogEvent'];
 export type LogFields = components['schemas']['LogFields'];
 export type LogItem = components['schemas']['LogItem'];
@@ -5080,8 +5945,8 @@ export type NewRun = components['schemas']['NewRun'];
 export type NewSecret = components['schemas']['NewSecret'];
 export type NewToken = components['schemas']['NewToken'];
 export type NodeAction = components['schemas']['NodeAction'];
-export type NodeActionActionEnum = components['schemas']['NodeActionActionEnum'];
 export type OcrSettings = components['schemas']['OcrSettings'];
+export type OfEnum = components['schemas']['OfEnum'];
 export type OptimizerSpec = components['schemas']['OptimizerSpec'];
 export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
@@ -5102,13 +5967,24 @@ export type PlanItem = components['schemas']['PlanItem'];
 export type PlanPreview = components['schemas']['PlanPreview'];
 export type PlanPromise = components['schemas']['PlanPromise'];
 export type PlanStep = components['schemas']['PlanStep'];
+export type PolicyToSet = components['schemas']['PolicyToSet'];
+export type PoolActionKind = components['schemas']['PoolActionKind'];
+export type PoolActions = components['schemas']['PoolActions'];
+export type PoolChange = components['schemas']['PoolChange'];
+export type PoolChangePage = components['schemas']['PoolChangePage'];
+export type PoolFacts = components['schemas']['PoolFacts'];
+export type PoolFrame = components['schemas']['PoolFrame'];
+export type PoolGpu = components['schemas']['PoolGpu'];
+export type PoolGpuPage = components['schemas']['PoolGpuPage'];
 export type PoolLane = components['schemas']['PoolLane'];
 export type PoolLaneKindEnum = components['schemas']['PoolLaneKindEnum'];
 export type PoolLanePage = components['schemas']['PoolLanePage'];
-export type PoolLaneStateEnum = components['schemas']['PoolLaneStateEnum'];
 export type PoolNode = components['schemas']['PoolNode'];
 export type PoolNodePage = components['schemas']['PoolNodePage'];
-export type PoolNodeStateEnum = components['schemas']['PoolNodeStateEnum'];
+export type PoolPolicy = components['schemas']['PoolPolicy'];
+export type PoolShare = components['schemas']['PoolShare'];
+export type PoolSharePage = components['schemas']['PoolSharePage'];
+export type PoolState = components['schemas']['PoolState'];
 export type Preset = components['schemas']['Preset'];
 export type PresetPage = components['schemas']['PresetPage'];
 export type Preview = components['schemas']['Preview'];
@@ -5116,6 +5992,7 @@ export type PreviewAnswer = components['schemas']['PreviewAnswer'];
 export type PreviewImage = components['schemas']['PreviewImage'];
 export type PreviewState = components['schemas']['PreviewState'];
 export type Priority = components['schemas']['Priority'];
+export type PriorityEnum = components['schemas']['PriorityEnum'];
 export type Problem = components['schemas']['Problem'];
 export type Project = components['schemas']['Project'];
 export type ProjectName = components['schemas']['ProjectName'];
@@ -5134,6 +6011,8 @@ export type QueueDepths = components['schemas']['QueueDepths'];
 export type QueueEvent = components['schemas']['QueueEvent'];
 export type QueueFields = components['schemas']['QueueFields'];
 export type QueueItem = components['schemas']['QueueItem'];
+export type QueuedRun = components['schemas']['QueuedRun'];
+export type QueuedRunPage = components['schemas']['QueuedRunPage'];
 export type Ready = components['schemas']['Ready'];
 export type RecordedResize = components['schemas']['RecordedResize'];
 export type ReflSpec = components['schemas']['ReflSpec'];
@@ -5179,6 +6058,9 @@ export type SdeType = components['schemas']['SdeType'];
 export type Secret = components['schemas']['Secret'];
 export type SecretPage = components['schemas']['SecretPage'];
 export type Series = components['schemas']['Series'];
+export type ShareToSet = components['schemas']['ShareToSet'];
+export type ShareToTry = components['schemas']['ShareToTry'];
+export type SharesToTry = components['schemas']['SharesToTry'];
 export type SnapshotFrame = components['schemas']['SnapshotFrame'];
 export type Span = components['schemas']['Span'];
 export type SpanKind = components['schemas']['SpanKind'];
@@ -5196,6 +6078,7 @@ export type StalenessOfBatch = components['schemas']['StalenessOfBatch'];
 export type StateEvent = components['schemas']['StateEvent'];
 export type StateFields = components['schemas']['StateFields'];
 export type StateItem = components['schemas']['StateItem'];
+export type StepOutcome = components['schemas']['StepOutcome'];
 export type StreamItem = components['schemas']['StreamItem'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineSpan = components['schemas']['TimelineSpan'];
@@ -5209,7 +6092,10 @@ export type TransitionItem = components['schemas']['TransitionItem'];
 export type TransitionPage = components['schemas']['TransitionPage'];
 export type Tuning = components['schemas']['Tuning'];
 export type TwoExpertFamily = components['schemas']['TwoExpertFamily'];
+export type UsageRow = components['schemas']['UsageRow'];
+export type UsageRowPage = components['schemas']['UsageRowPage'];
 export type Validation = components['schemas']['Validation'];
+export type Vendor = components['schemas']['Vendor'];
 export type VerdictReward = components['schemas']['VerdictReward'];
 export type WorkCost = components['schemas']['WorkCost'];
 export type ZeroConfig = components['schemas']['ZeroConfig'];
@@ -5231,6 +6117,158 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BaseModelPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_list: {
+        readonly parameters: {
+            readonly query?: {
+                readonly accelerator?: string;
+                readonly node?: string;
+                readonly state?: "available" | "allocated" | "cordoned" | "draining" | "maintenance" | "awaiting_test" | "faulty" | "lost";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolGpuPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolGpu"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_actions_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NodeAction"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolGpu"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_history_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Changes of a page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolChangePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_tests_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Tests of a page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GpuTestPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_tests_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["GpuTestRequest"];
+            };
+        };
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GpuTest"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -5289,7 +6327,7 @@ export interface operations {
             readonly query?: {
                 readonly kind?: "gpu" | "cpu";
                 readonly node?: string;
-                readonly state?: "free" | "held" | "cordoned";
+                readonly state?: "available" | "allocated" | "cordoned" | "draining" | "maintenance" | "awaiting_test" | "faulty" | "lost";
             };
             readonly header?: never;
             readonly path?: never;
@@ -5334,6 +6372,33 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly lanes_history_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Changes of a page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly lane_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolChangePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly me_retrieve: {
         readonly parameters: {
             readonly query?: never;
@@ -5356,7 +6421,10 @@ export interface operations {
     };
     readonly nodes_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Only these nodes, by id, separated by commas. Ids that name nothing are left out. */
+                readonly ids?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -5422,6 +6490,33 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly nodes_history_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Changes of a page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly node_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolChangePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly plans_create: {
         readonly parameters: {
             readonly query?: never;
@@ -5441,6 +6536,94 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PlanPreview"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pool_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolFacts"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pool_policy_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolPolicy"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pool_policy_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PolicyToSet"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolPolicy"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pool_actions_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PoolActions"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolNodePage"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -5755,6 +6938,50 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly queue_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QueuedRunPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly queue_preview: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SharesToTry"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["QueuedRunPage"];
+                };
             };
             readonly default: components["responses"]["Refusal"];
         };
@@ -6619,6 +7846,52 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly shares_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolSharePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly shares_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ShareToSet"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolShare"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly tokens_list: {
         readonly parameters: {
             readonly query?: {
@@ -6689,6 +7962,58 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly usage_list: {
+        readonly parameters: {
+            readonly query: {
+                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "run" | "day";
+                /** @description Begin of the window. */
+                readonly since: string;
+                /** @description End of the window, not included. */
+                readonly until: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["UsageRowPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly usage_table: {
+        readonly parameters: {
+            readonly query: {
+                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "run" | "day";
+                /** @description Begin of the window. */
+                readonly since: string;
+                /** @description End of the window, not included. */
+                readonly until: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/csv": string;
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
 }
 type FlattenedDeepRequired<T> = {
     [K in keyof T]-?: FlattenedDeepRequired<T[K] extends unknown[] | undefined | null ? Extract<T[K], unknown[]>[number] : T[K]>;
@@ -6698,11 +8023,14 @@ type ReadonlyArray<T> = [
 ] extends [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
+export const pathsApiV1GpusGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/gpus"]["get"]["parameters"]["query"]["state"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
 export const pathsApiV1LanesGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
-export const pathsApiV1LanesGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["state"]> = ["free", "held", "cordoned"];
+export const pathsApiV1LanesGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["state"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
 export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
+export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "run", "day"];
+export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "run", "day"];
 export const actionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ActionKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];
@@ -6734,12 +8062,15 @@ export const flowGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequire
 export const flowGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FlowGrpoSpec"]["name"]> = ["flow_grpo"];
 export const gateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GateEvent"]["type"]> = ["gate"];
 export const gateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GateItem"]["type"]> = ["gate"];
+export const gpuTestStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GpuTestState"]> = ["queued", "running", "passed", "failed"];
+export const gpuTestStepNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GpuTestStepName"]> = ["device", "matrix_product", "memory_sweep", "engine", "all_reduce"];
 export const grpoGuardSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["advantage_std"]> = ["group", "batch"];
 export const grpoGuardSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["name"]> = ["grpo_guard"];
+export const healthEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HealthEnum"]> = ["healthy", "warning", "failed"];
 export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HelloFrame"]["kind"]> = ["hello"];
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
-export const laneActionActionEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionActionEnum"]> = ["cordon", "resume"];
+export const laneActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionKind"]> = ["cordon", "resume"];
 export const laneRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneRole"]> = ["rollout", "trainer", "reward"];
 export const laneStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStep"]> = ["waiting", "starting", "leaving", "joined", "kept", "released", "given_up"];
 export const lanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesEvent"]["type"]> = ["lanes"];
@@ -6757,7 +8088,7 @@ export const mixGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired
 export const mixGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["name"]> = ["mix_grpo"];
 export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["strategy"]> = ["progressive", "random"];
 export const modelFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ModelFamily"]> = ["flux", "sd3", "flux2", "flux2_klein", "qwen_image", "z_image", "wan", "wan22", "hunyuan_video"];
-export const nodeActionActionEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["NodeActionActionEnum"]> = ["cordon", "drain", "resume"];
+export const ofEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OfEnum"]> = ["node", "gpu", "lane"];
 export const phaseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Phase"]> = ["bootstrap", "place_lanes", "load_model", "restore", "evaluate", "train", "checkpoint", "export", "finish"];
 export const phaseEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseEvent"]["type"]> = ["phase"];
 export const phaseItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseItem"]["type"]> = ["phase"];
@@ -6769,11 +8100,12 @@ export const planEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const planItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanItem"]["type"]> = ["plan"];
 export const planPreviewModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "own", "profile"];
+export const poolActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolActionKind"]> = ["cordon", "drain", "maintenance", "resume"];
 export const poolLaneKindEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolLaneKindEnum"]> = ["gpu", "cpu"];
-export const poolLaneStateEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolLaneStateEnum"]> = ["free", "held", "cordoned"];
-export const poolNodeStateEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolNodeStateEnum"]> = ["active", "cordoned", "draining", "offline"];
+export const poolStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolState"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
 export const previewStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PreviewState"]> = ["queued", "running", "done", "failed"];
 export const priorityValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Priority"]> = ["high", "normal", "low"];
+export const priorityEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PriorityEnum"]> = ["high", "normal", "low"];
 export const projectRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ProjectRole"]> = ["viewer", "editor", "owner"];
 export const publishEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishEvent"]["type"]> = ["publish"];
 export const publishItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishItem"]["type"]> = ["publish"];
@@ -6808,9 +8140,11 @@ export const stalenessEventTypeValues: ReadonlyArray<FlattenedDeepRequired<compo
 export const stalenessItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessItem"]["type"]> = ["staleness"];
 export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateEvent"]["type"]> = ["state"];
 export const stateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateItem"]["type"]> = ["state"];
+export const stepOutcomeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StepOutcome"]> = ["passed", "failed", "skipped"];
 export const trainerAssistValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TrainerAssist"]> = ["off", "greedy", "search"];
 export const transitionItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TransitionItem"]["type"]> = ["transition"];
 export const tuningValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Tuning"]> = ["lora", "full"];
 export const twoExpertFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TwoExpertFamily"]> = ["wan22"];
+export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Vendor"]> = ["nvidia", "amd"];
 export const verdictRewardValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["VerdictReward"]> = ["shape_judge"];
 export const zeroConfigValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ZeroConfig"]> = ["zero0", "zero1", "zero1_cpuoffload", "zero2", "zero2_cpuoffload", "zero3", "zero3_optimizer_cpuoffload", "zero3_cpuoffload"];

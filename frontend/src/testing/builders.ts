@@ -2,6 +2,8 @@
 
 import type {
   Adapter,
+  GpuFaults,
+  GpuLive,
   LaneInfo,
   LendItem,
   LogItem,
@@ -9,6 +11,10 @@ import type {
   PhaseItem,
   Plan,
   PlanChoice,
+  PoolFrame,
+  PoolGpu,
+  PoolLane,
+  PoolNode,
   PublishItem,
   ResizeReport,
   ResumedItem,
@@ -49,7 +55,7 @@ export function span(fields: Partial<TimelineSpan> = {}): TimelineSpan {
 
 export function lane(name: string, fields: Partial<LaneInfo> = {}): LaneInfo {
   const role = name.startsWith("trainer") ? "trainer" : name.startsWith("reward") ? "reward" : "rollout";
-  return { lane: name, role, node: "node-1", device: "cpu", pid: 1, ...fields };
+  return { lane: name, role, node: "node-1", device: "cpu", pid: 1, uuids: [], ...fields };
 }
 
 export function timeline(fields: Partial<Timeline> = {}): Timeline {
@@ -327,4 +333,143 @@ export function resizeReport(fields: Partial<ResizeReport> = {}): ResizeReport {
     trainer_seconds: null,
     ...fields,
   };
+}
+
+/** A GPU that is free, of an 80 GiB card. */
+export function poolGpu(id: number, fields: Partial<PoolGpu> = {}): PoolGpu {
+  return {
+    id,
+    node: "gpu0",
+    uuid: `GPU-${id}`,
+    index: id,
+    accelerator: "NVIDIA H100 80GB HBM3",
+    lane: `gpu0/gpu-${id}`,
+    ...FREE,
+    health: "healthy",
+    health_causes: [],
+    remedy: "none",
+    health_since: "2026-01-01T00:00:00Z",
+    identity: gpuIdentity(),
+    topology: { numa_node: 0, nvlink_peers: [], num_nvlinks_up: null },
+    live: gpuLive(),
+    faults: gpuFaults(),
+    reported_at: "2026-01-01T00:00:00Z",
+    ...fields,
+  };
+}
+
+const FREE = {
+  state: "available",
+  state_when_free: "available",
+  reason: "",
+  place: "",
+  changed_by: "",
+  since: null,
+  until: null,
+} as const;
+
+function gpuIdentity(): NonNullable<PoolGpu["identity"]> {
+  return {
+    uuid: "GPU-1",
+    index: 0,
+    vendor: "nvidia",
+    model: "NVIDIA H100 80GB HBM3",
+    architecture: "Hopper",
+    compute_capability: "9.0",
+    memory_bytes: 80 * 2 ** 30,
+    pci_address: "0000:01:00.0",
+    driver: "570",
+    runtime: "12.8",
+    parent_uuid: "",
+  };
+}
+
+export function gpuLive(fields: Partial<GpuLive> = {}): GpuLive {
+  return {
+    utilisation: null,
+    memory_used_bytes: null,
+    temperature: null,
+    memory_temperature: null,
+    power: null,
+    power_limit: null,
+    energy_joules: null,
+    sm_clock: null,
+    memory_clock: null,
+    num_processes: null,
+    nvlink_bytes_per_second: null,
+    ...fields,
+  };
+}
+
+export function gpuFaults(fields: Partial<GpuFaults> = {}): GpuFaults {
+  return {
+    xids: {},
+    ecc_corrected: null,
+    ecc_uncorrected: null,
+    remapped_rows: null,
+    retired_pages: null,
+    remap_pending: false,
+    remap_failed: false,
+    throttle_reasons: [],
+    pcie_replays: null,
+    nvlink_errors: null,
+    recovery_action: "",
+    is_lost: false,
+    ...fields,
+  };
+}
+
+/** A CPU lane that is free. */
+export function poolLane(id: number, fields: Partial<PoolLane> = {}): PoolLane {
+  return {
+    id,
+    node: "gpu0",
+    label: `gpu0/cpu-${id}`,
+    kind: "cpu",
+    device: "cpu",
+    ...FREE,
+    takes_work: true,
+    role: "",
+    held_since: null,
+    run_id: null,
+    run_name: "",
+    ...fields,
+  };
+}
+
+/** A node with the GPUs 1 and 2, a lane for each, and CPU lane 9. */
+export function poolNode(id = 1, fields: Partial<PoolNode> = {}): PoolNode {
+  return {
+    id,
+    name: `gpu${id - 1}`,
+    address: "10.0.0.1",
+    state: "available",
+    place: "",
+    reason: "",
+    changed_by: "",
+    since: null,
+    until: null,
+    is_drained: false,
+    num_cores: 32,
+    memory_bytes: 2 ** 40,
+    memory_used_bytes: 2 ** 38,
+    load: 1.5,
+    in_cluster_at: "2026-01-01T00:00:00Z",
+    reported_at: "2026-01-01T00:00:00Z",
+    reader_error: "",
+    num_lanes: 3,
+    num_held: 0,
+    gpus: [poolGpu(1), poolGpu(2)],
+    lanes: [
+      poolLane(11, { kind: "gpu", label: "gpu0/gpu-1", device: "1" }),
+      poolLane(12, { kind: "gpu", label: "gpu0/gpu-2", device: "2" }),
+      poolLane(9),
+    ],
+    ...fields,
+  };
+}
+
+export function poolFrame(fields: Partial<PoolFrame> = {}): PoolFrame {
+  const none = { ids: [], values: {} };
+  return { kind: "pool", now: 0, reported_at: null, changed: [], alive: [], nodes: none, gpus: none, ...fields };
 }

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { seconds } from "../../base/clock.ts";
+import { PoolStore } from "../../live/pool_store.ts";
+import { installBrowser } from "../../testing/browser.ts";
+import { poolNode } from "../../testing/builders.ts";
+import { textOf } from "../../testing/markup.ts";
+import { Freshness } from "./pool_page.tsx";
+
+let store: PoolStore;
+
+beforeEach(() => {
+  installBrowser();
+  store = new PoolStore();
+  store.live.value = true;
+  store.nodes.value = [poolNode(1)];
+});
+
+const said = () => textOf(<Freshness store={store} />);
+
+test("the connection is spoken of first, then the node agent", () => {
+  store.reportedAt.value = seconds.value - 20;
+  assert.equal(said(), "the node agent is silent: last report 20 s ago");
+  store.live.value = false;
+  assert.match(said(), /^reconnecting, data from just now/);
+  store.live.value = null;
+  assert.equal(said(), "connecting");
+});
+
+test("a socket that says nothing any more is taken for broken", () => {
+  store.reportedAt.value = seconds.value;
+  assert.equal(said(), "live");
+  store.lastTraffic.value -= 30;
+  assert.equal(said(), "reconnecting, data from 30 s ago");
+});
+
+test("a pool with GPUs wants an agent, one of CPU lanes alone does not", () => {
+  assert.equal(said(), "no node agent has reported yet");
+  store.nodes.value = [poolNode(1, { gpus: [] })];
+  assert.equal(said(), "live");
+  store.nodes.value = [];
+  assert.equal(said(), "no node agent has reported yet");
+});

@@ -1,0 +1,129 @@
+/** The pool: every node with its GPUs and CPU lanes, live, with an inspector of what is selected. */
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { PoolNode } from "../../api/schema.ts";
+import { seconds } from "../../base/clock.ts";
+import { ago } from "../../base/format.ts";
+import { PoolStore } from "../../live/pool_store.ts";
+import { Segmented } from "../../ui/controls.tsx";
+import { Failed, Loading } from "../../ui/states.tsx";
+import { type Colouring, gpuKey } from "./cells.ts";
+import { Inspector } from "./inspector.tsx";
+import { AddNodeDialog, JoinHelp } from "./join_help.tsx";
+import { PoolLegend } from "./legend.tsx";
+import { PoolList } from "./pool_list.tsx";
+import { PoolMap } from "./pool_map.tsx";
+import { ageText } from "./pool_words.ts";
+import { NOTHING, type Selection, selectedRows } from "./selection.ts";
+
+const COLOURINGS = [
+  { value: "state", label: "State" },
+  { value: "utilisation", label: "Utilisation" },
+  { value: "memory", label: "Memory" },
+] as const;
+/** Below this width cells are too small for a finger, and a list stands in place of the map. */
+const NARROW = "(max-width: 760px)";
+/** An agent posts every 3 s, and the socket sends a frame every 5 s whatever happens. */
+const [AGENT_SILENT_SECONDS, SOCKET_SILENT_SECONDS] = [15, 15];
+
+export function PoolPage() {
+  const store = useMemo(() => new PoolStore(), []);
+  const [colouring, setColouring] = useState<Colouring>("state");
+  const [selection, setSelection] = useState<Selection>(NOTHING);
+  const [isAdding, setAdding] = useState(false);
+  const isNarrow = useMedia(NARROW);
+  useEffect(() => {
+    store.start();
+    return () => store.stop();
+  }, [store]);
+
+  const nodes = store.nodes.value;
+  const facts = store.facts.value;
+  const peers = useMemo(() => peersOf(selection, nodes), [selection, nodes]);
+  if (store.problem.value !== null && !store.loaded.value) {
+    return <Failed message={store.problem.value} onRetry={() => store.reload()} />;
+  }
+  if (!store.loaded.value || facts === null) return <Loading label="Loading the pool" />;
+  const View = isNarrow ? PoolList : PoolMap;
+  return (
+    <>
+      <div class="page-head">
+        <div class="row">
+          <h1>Pool</h1>
+          <Freshness store={store} />
+        </div>
+        {nodes.length > 0 && !isNarrow && (
+          <Segmented label="Colour by" choices={COLOURINGS} value={colouring} onChange={setColouring} />
+        )}
+        <button type="button" class="button" onClick={() => setAdding(true)}>
+          Add a node
+        </button>
+      </div>
+      {nodes.length === 0 ? (
+        <section class="card">
+          <h2>No node yet</h2>
+          <p class="muted">Runs wait in the queue until the pool has lanes for them. To make a machine part of it:</p>
+          <JoinHelp facts={facts} />
+        </section>
+      ) : (
+        <div class="pool">
+          <div class="stack-s">
+            <PoolLegend nodes={nodes} colouring={isNarrow ? "state" : colouring} />
+            <View {...{ nodes, colouring, selection, peers }} onSelect={setSelection} />
+          </div>
+          <Inspector
+            {...{ nodes, selection }}
+            mayAct={store.mayAct.value}
+            onSelect={setSelection}
+            onActed={(read) => store.apply(read)}
+          />
+        </div>
+      )}
+      {isAdding && <AddNodeDialog onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+/** Whether what is shown is new: by the connection first, then by the node agent. */
+export function Freshness({ store }: { store: PoolStore }) {
+  const [browserNow, now] = [Date.now() / 1000, seconds.value];
+  const quiet = browserNow - store.lastTraffic.value;
+  const reportedAt = store.reportedAt.value;
+  const badge = (tone: string, text: string) => (
+    <span class={`badge ${tone}`} role="status">
+      {text}
+    </span>
+  );
+  if (store.live.value === null) return badge("", "connecting");
+  if (!store.live.value || quiet > SOCKET_SILENT_SECONDS) return badge("lost", `reconnecting, data from ${ago(quiet)}`);
+  if (reportedAt === null) {
+    // A pool of CPU lanes of one machine needs no agent.
+    const nodes = store.nodes.value;
+    const needsAgent = nodes.length === 0 || nodes.some(({ gpus }) => gpus.length > 0);
+    return needsAgent ? badge("delayed", "no node agent has reported yet") : badge("live", "live");
+  }
+  const silent = now - reportedAt;
+  if (silent > AGENT_SILENT_SECONDS)
+    return badge("delayed", `the node agent is silent: last report ${ageText(silent)}`);
+  return badge("live", "live");
+}
+
+/** The GPUs that the only selected one reaches over NVLink. */
+function peersOf(selection: Selection, nodes: readonly PoolNode[]): Selection {
+  if (selection.size !== 1) return NOTHING;
+  const [only] = selectedRows(selection, nodes).gpus;
+  if (only === undefined) return NOTHING;
+  const uuids = new Set(only.gpu.topology?.nvlink_peers);
+  return new Set(nodes.flatMap((node) => node.gpus.filter(({ uuid }) => uuids.has(uuid)).map(gpuKey)));
+}
+
+function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const follow = () => setMatches(list.matches);
+    list.addEventListener("change", follow);
+    return () => list.removeEventListener("change", follow);
+  }, [query]);
+  return matches;
+}
