@@ -33,6 +33,8 @@ CPU_LANES_LABEL = "tandem/cpu-lanes"
 """The Ray label by which such a node says how many CPU lanes it has."""
 DEFAULT_NUM_CPU_LANES = 4
 """CPU lanes of a node that does not say: enough to score for several runs, at half a CPU each."""
+NUM_GPUS_VARIABLE = "TANDEM_NUM_GPUS"
+"""In the environment of a Ray node: how many of its GPUs it offers, the first ones; all without it."""
 GPU_TRACE_VARIABLE = "TANDEM_GPU_TRACE"
 """In the environment of a Ray node: path of a recorded trace that is replayed in place of the node's GPUs, as
 `worker.node.readers.recorded` describes it. Lanes of such a node compute on its CPU."""

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from worker.contracts.lanes import gpu_resource
 from worker.contracts.node_reports import CPU_LANES_LABEL, DEFAULT_NUM_CPU_LANES, NODE_LABEL, GpuReport
 from worker.node.naming import host_name
-from worker.node.readers.detection import reader_of_this_node
+from worker.node.readers.detection import offered, reader_of_this_node
 
 NUM_CPUS = 64
 """CPUs that Ray may give out: lanes, not Ray's count, limit how much runs at once."""
@@ -35,7 +35,7 @@ def join(arguments: Sequence[str]) -> None:
     """Replace this process by Ray. Exits with a message where the arguments are wrong or the GPUs cannot be read."""
     asked = _parser().parse_args(arguments)
     reader = reader_of_this_node()
-    gpus = reader.read()
+    gpus = offered(reader.read())
     reader.close()
     name = host_name(asked.name or socket.gethostname(), ())
     command = ray_command(asked.head, name, gpus, asked.num_cpu_lanes)

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from worker.contracts.node_reports import GpuLive, GpuReport, NodeReport
-from worker.node.readers.detection import reader_of_this_node
+from worker.node.readers.detection import offered, reader_of_this_node
 from worker.node.readers.reader import ReaderError
 
 MAX_ERROR_CHARS = 500
@@ -27,7 +27,7 @@ class NodeWatcher:
         """The node as it is now."""
         error = ""
         try:
-            self._last = self._reader.read()
+            self._last = offered(self._reader.read())
         except ReaderError as failure:
             error, self._last = str(failure)[:MAX_ERROR_CHARS], tuple(_unread(gpu) for gpu in self._last)
         total, available = memory_bytes()

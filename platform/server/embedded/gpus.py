@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import dataclass
 
 from server.environment import env
+from worker.contracts.node_reports import NUM_GPUS_VARIABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class LocalGpus:
 def local_gpus() -> LocalGpus:
     """The GPUs that the NVIDIA driver lists, none without a driver; `TANDEM_NUM_GPUS` overrides their number."""
     names = _names()
-    given = env.str("TANDEM_NUM_GPUS", "")
+    given = env.str(NUM_GPUS_VARIABLE, "")
     return LocalGpus(num=int(given) if given else len(names), accelerator=names[0] if names else "")
 
 

@@ -108,6 +108,8 @@ class RayHead:
             "min-worker-port": ports.workers[0],
             "max-worker-port": ports.workers[1],
             "num-cpus": NUM_CPUS,
+            # GPUs are custom resources, of which each lane asks for its own.
+            "num-gpus": 0,
             "object-store-memory": OBJECT_STORE_BYTES,
             "temp-dir": folders.ray_folder(self.var),
             "resources": json.dumps(self.resources),

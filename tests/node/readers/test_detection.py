@@ -11,9 +11,10 @@ import pytest
 from tests.node.named_traces import write_named_trace
 from tests.node.readers.fake_amdsmi import FakeAmdsmi, mi300s
 from tests.node.readers.fake_nvml import FakeNvml, h100s
-from worker.contracts.node_reports import GPU_TRACE_VARIABLE
+from tests.node.traces import cards
+from worker.contracts.node_reports import GPU_TRACE_VARIABLE, NUM_GPUS_VARIABLE
 from worker.node.readers.amd import AmdReader
-from worker.node.readers.detection import amd_reader, reader_of_this_node
+from worker.node.readers.detection import amd_reader, offered, reader_of_this_node
 from worker.node.readers.nvml import NvmlReader
 from worker.node.readers.reader import NoDriverError, NoGpus
 from worker.node.readers.recorded import RecordedReader
@@ -87,3 +88,11 @@ def test_the_real_pynvml_finds_no_driver_here_or_reads_it(monkeypatch: pytest.Mo
         assert all(report.identity.memory_bytes for report in reader.read() if not report.faults.is_lost)
     finally:
         reader.close()
+
+
+@pytest.mark.parametrize(("number", "kept"), [("", [0, 1, 2]), ("2", [0, 1]), ("0", []), ("9", [0, 1, 2])])
+def test_a_node_offers_the_first_gpus_of_its_variable(
+    number: str, kept: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(NUM_GPUS_VARIABLE, number)
+    assert [gpu.identity.index for gpu in offered(cards("H100", 3))] == kept

@@ -2,9 +2,10 @@
 
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
-from worker.contracts.node_reports import GPU_TRACE_VARIABLE
+from worker.contracts.node_reports import GPU_TRACE_VARIABLE, NUM_GPUS_VARIABLE, GpuReport
 from worker.node.readers.amd import AmdReader
 from worker.node.readers.nvml import NvmlReader
 from worker.node.readers.reader import GpuReader, NoDriverError, NoGpus
@@ -24,6 +25,12 @@ def reader_of_this_node() -> GpuReader:
         except NoDriverError as error:
             logger.info("%s", error)
     return NoGpus()
+
+
+def offered(gpus: Sequence[GpuReport]) -> tuple[GpuReport, ...]:
+    """Those of this node's GPUs that belong to the pool: all, or the first `TANDEM_NUM_GPUS`, by index."""
+    number = os.environ.get(NUM_GPUS_VARIABLE, "")
+    return tuple(gpu for gpu in gpus if not number or gpu.identity.index < int(number))
 
 
 def nvidia_reader() -> GpuReader:
