@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from fleet.models import Lane, LaneKind, Node, ServiceState
+from fleet.signals import announce_lanes
 from fleet.state_changes import change_state
 from worker.contracts.lanes import gpu_resource
 
@@ -44,6 +45,7 @@ def give_gpus_lanes(node: Node) -> None:
             node=node, kind=LaneKind.GPU, index=index, label=f"{node.name}/{LaneKind.GPU}-{index}"
         )
         gpu.save(update_fields=["lane"])
+        announce_lanes()
 
 
 @transaction.atomic

@@ -17,6 +17,7 @@ from fleet.lane_demand import kind_for, kinds_wanted, lane_name, lane_number, la
 from fleet.models import Lane, LaneKind, LaneUse
 from fleet.pool_changes import publish_holders
 from fleet.selectors import free_in_order, grant_of, pool_lanes
+from fleet.signals import announce_lanes
 from worker.contracts.lanes import LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole
 
@@ -209,6 +210,8 @@ def release_test(test_id: UUID) -> int:
 def _free(lanes: QuerySet[Lane]) -> int:
     held = dict(lanes.select_for_update().values_list("pk", "node"))
     publish_holders(held.values())
+    if held:
+        announce_lanes()
     LaneUse.objects.filter(lane__in=held, until=None).update(until=timezone.now())
     return Lane.objects.filter(pk__in=held).update(
         run_id=None, attempt=None, preview_id=None, test_id=None, role="", name_in_run="", held_since=None

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from fleet.models import Gpu, Lane, Node, ServiceState, StateChange
 from fleet.pool_changes import publish_holders
+from fleet.signals import announce_lanes
 
 LOST, FOUND = "lost", "found"
 
@@ -30,6 +31,8 @@ def change_state(
         row.state, row.reason, row.changed_by = new.value, reason, by
         row.state_since, row.state_until = now, until
         row.save(update_fields=["state", "reason", "changed_by", "state_since", "state_until"])
+        if new is ServiceState.ACTIVE:
+            announce_lanes()
     what.refresh_from_db()
     return is_new
 
@@ -58,6 +61,8 @@ def change_states(
         state=new.value, reason=reason, changed_by=by, state_since=now, state_until=until
     )
     publish_holders(_node_id(row) for row in changed)
+    if changed and new is ServiceState.ACTIVE:
+        announce_lanes()
     return changed
 
 
@@ -75,6 +80,7 @@ def mark_found(rows: Iterable[Node | Gpu], *, by: str, at: datetime) -> None:
         row.lost_since = None
         row.save(update_fields=["lost_since"])
         _append(row, LOST, FOUND, by=by, reason="", at=at)
+        announce_lanes()
 
 
 def _append(row: Node | Gpu | Lane, old: str, new: str, *, by: str, reason: str, at: datetime) -> None:

@@ -1,7 +1,14 @@
-"""Registers the app with Django."""
+"""Registers the app with Django, and has it hear when lanes may be free."""
 
 from django.apps import AppConfig
 
 
 class RunsConfig(AppConfig):
     name = "runs"
+
+    def ready(self) -> None:
+        # Models can be imported from here on only.
+        from fleet.signals import lanes_available
+        from runs.dispatch import dispatch_soon
+
+        lanes_available.connect(dispatch_soon)

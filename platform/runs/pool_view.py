@@ -4,6 +4,7 @@ those."""
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -43,6 +44,10 @@ class GpuRow:
     """What ails it, the worst first."""
     remedy: str
     health_since: datetime
+    labels: Mapping[str, str]
+    notes: str
+    price_per_gpu_hour: Decimal | None
+    """Its own; `None` where it costs what its node says."""
     identity: Mapping[str, Any] | None
     """`GpuIdentity` as plain JSON, and likewise the next three; `None` before the first report."""
     topology: Mapping[str, Any] | None
@@ -94,6 +99,9 @@ class NodeRow:
     in_cluster_at: datetime | None
     reported_at: datetime | None
     reader_error: str
+    labels: Mapping[str, str]
+    notes: str
+    price_per_gpu_hour: Decimal | None
     gpus: tuple[GpuRow, ...]
     lanes: tuple[LaneRow, ...]
 
@@ -176,6 +184,9 @@ def _node_row(node: Node, names: dict[UUID, str]) -> NodeRow:
         in_cluster_at=node.in_cluster_at,
         reported_at=node.reported_at,
         reader_error=node.reader_error,
+        labels=node.labels,
+        notes=node.notes,
+        price_per_gpu_hour=node.price_per_gpu_hour,
         gpus=tuple(_gpu_row(gpu, node) for gpu in node.gpus.all()),
         lanes=tuple(_lane_row(lane, node, names) for lane in node.lanes.all()),
     )
@@ -202,6 +213,9 @@ def _gpu_row(gpu: Gpu, node: Node) -> GpuRow:
         health_causes=tuple(gpu.health_causes),
         remedy=gpu.remedy,
         health_since=gpu.health_since,
+        labels=gpu.labels,
+        notes=gpu.notes,
+        price_per_gpu_hour=gpu.price_per_gpu_hour,
         identity=gpu.identity or None,
         topology=gpu.topology or None,
         live=gpu.live or None,

@@ -51,7 +51,8 @@ export interface paths {
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
-        readonly patch?: never;
+        /** @description Write labels, notes or the price of one GPU. For pool admins. */
+        readonly patch: operations["gpus_partial_update"];
         readonly trace?: never;
     };
     readonly "/api/v1/gpus/{gpu_id}/actions": {
@@ -240,7 +241,8 @@ export interface paths {
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
-        readonly patch?: never;
+        /** @description Write labels, notes or the price of a node's GPUs. For pool admins. */
+        readonly patch: operations["nodes_partial_update"];
         readonly trace?: never;
     };
     readonly "/api/v1/nodes/{node_id}/actions": {
@@ -3322,6 +3324,19 @@ export interface components {
              */
             readonly max_grad_norm: number;
         };
+        /** @description What is left out stays as it is. */
+        readonly PatchedAnnotationsToWrite: {
+            /** @description All labels; those not named go. */
+            readonly labels?: {
+                readonly [key: string]: string;
+            };
+            readonly notes?: string;
+            /**
+             * Format: decimal
+             * @description Null takes the price away.
+             */
+            readonly price_per_gpu_hour?: string | null;
+        };
         readonly PatchedMemberRole: {
             readonly role?: components["schemas"]["ProjectRole"];
         };
@@ -3809,6 +3824,15 @@ export interface components {
             readonly until: string | null;
             /** @description What it is once no run holds it. */
             readonly state_when_free: components["schemas"]["PoolState"];
+            readonly labels: {
+                readonly [key: string]: string;
+            };
+            readonly notes: string;
+            /**
+             * Format: decimal
+             * @description Null for a GPU that costs what its node says.
+             */
+            readonly price_per_gpu_hour: string | null;
             readonly id: number;
             readonly node: string;
             /** @description Empty until its driver was asked. */
@@ -3904,6 +3928,15 @@ export interface components {
              * @description When maintenance ends, or by when what is drained has to be empty.
              */
             readonly until: string | null;
+            readonly labels: {
+                readonly [key: string]: string;
+            };
+            readonly notes: string;
+            /**
+             * Format: decimal
+             * @description Null for a GPU that costs what its node says.
+             */
+            readonly price_per_gpu_hour: string | null;
             readonly id: number;
             readonly name: string;
             readonly address: string;
@@ -5948,6 +5981,7 @@ export type NodeAction = components['schemas']['NodeAction'];
 export type OcrSettings = components['schemas']['OcrSettings'];
 export type OfEnum = components['schemas']['OfEnum'];
 export type OptimizerSpec = components['schemas']['OptimizerSpec'];
+export type PatchedAnnotationsToWrite = components['schemas']['PatchedAnnotationsToWrite'];
 export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
 export type PatchedRunChanges = components['schemas']['PatchedRunChanges'];
@@ -6156,6 +6190,32 @@ export interface operations {
             readonly cookie?: never;
         };
         readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolGpu"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_partial_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PatchedAnnotationsToWrite"];
+            };
+        };
         readonly responses: {
             readonly 200: {
                 headers: {
@@ -6452,6 +6512,32 @@ export interface operations {
             readonly cookie?: never;
         };
         readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolNode"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly nodes_partial_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly node_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PatchedAnnotationsToWrite"];
+            };
+        };
         readonly responses: {
             readonly 200: {
                 headers: {

@@ -23,6 +23,16 @@ MAX_TARGETS = 1000
 """Most nodes, GPUs or lanes of one call: each takes some milliseconds of one transaction."""
 
 
+class Annotations(Answer):
+    """What pool admins write about a node or a GPU."""
+
+    labels = serializers.DictField(child=serializers.CharField())
+    notes = serializers.CharField()
+    price_per_gpu_hour = serializers.DecimalField(
+        max_digits=10, decimal_places=4, allow_null=True, help_text="Null for a GPU that costs what its node says."
+    )
+
+
 class Standing(Answer):
     """Whether something takes work, and by whose decision it does not."""
 
@@ -59,7 +69,7 @@ class PoolLane(StandingOfHeld):
     run_name = serializers.CharField()
 
 
-class PoolGpu(StandingOfHeld):
+class PoolGpu(StandingOfHeld, Annotations):
     """A GPU as its node's agent reported it last."""
 
     id = serializers.IntegerField()
@@ -79,7 +89,7 @@ class PoolGpu(StandingOfHeld):
     reported_at = serializers.DateTimeField(allow_null=True)
 
 
-class PoolNode(Standing):
+class PoolNode(Standing, Annotations):
     """A node with its GPUs and lanes."""
 
     id = serializers.IntegerField()
@@ -184,3 +194,15 @@ class PoolActions(NodeAction):
 
 class LaneAction(NodeAction):
     action = serializers.ChoiceField(LANE_ACTION_KINDS)
+
+
+class AnnotationsToWrite(serializers.Serializer[Any]):
+    """What is left out stays as it is."""
+
+    labels = serializers.DictField(
+        child=serializers.CharField(allow_blank=True), required=False, help_text="All labels; those not named go."
+    )
+    notes = serializers.CharField(required=False, allow_blank=True)
+    price_per_gpu_hour = serializers.DecimalField(
+        max_digits=10, decimal_places=4, required=False, allow_null=True, help_text="Null takes the price away."
+    )

@@ -18,6 +18,7 @@ from rest_framework.views import APIView
 from api.pages import CursorPage, page_of
 from api.request_parsing import checked, user_of
 from api.serializers import pool as bodies
+from fleet.annotate import annotate
 from fleet.models import Gpu, Lane, Node, StateChange
 from fleet.selectors import changes_of
 from fleet.upkeep import PoolAction, act, act_on_all
@@ -57,6 +58,12 @@ class NodeView(APIView):
     def get(self, request: Request, node_id: int) -> Response:
         return Response(bodies.PoolNode(_node(request, node_id)).data)
 
+    @extend_schema(request=bodies.AnnotationsToWrite, responses=bodies.PoolNode)
+    def patch(self, request: Request, node_id: int) -> Response:
+        """Write labels, notes or the price of a node's GPUs. For pool admins."""
+        _annotate(request, get_object_or_404(Node, pk=node_id))
+        return Response(bodies.PoolNode(_node(request, node_id)).data)
+
 
 class LanesView(APIView):
     @extend_schema(operation_id="lanes_list", parameters=[bodies.LanesQuery], responses=page_of(bodies.PoolLane))
@@ -82,6 +89,12 @@ class GpusView(APIView):
 class GpuView(APIView):
     @extend_schema(responses=bodies.PoolGpu)
     def get(self, request: Request, gpu_id: int) -> Response:
+        return Response(bodies.PoolGpu(_gpu(request, gpu_id)).data)
+
+    @extend_schema(request=bodies.AnnotationsToWrite, responses=bodies.PoolGpu)
+    def patch(self, request: Request, gpu_id: int) -> Response:
+        """Write labels, notes or the price of one GPU. For pool admins."""
+        _annotate(request, get_object_or_404(Gpu, pk=gpu_id))
         return Response(bodies.PoolGpu(_gpu(request, gpu_id)).data)
 
 
@@ -180,3 +193,9 @@ def _lane(request: Request, lane_id: int) -> LaneRow:
     if row is None:
         raise Http404("no such lane")
     return row
+
+
+def _annotate(request: Request, on: Node | Gpu) -> None:
+    asked = checked(bodies.AnnotationsToWrite(data=request.data))
+    takes_price_away = "price_per_gpu_hour" in asked and asked["price_per_gpu_hour"] is None
+    annotate(user=user_of(request), on=on, **asked, without_price=takes_price_away)

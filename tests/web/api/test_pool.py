@@ -83,6 +83,23 @@ def test_an_admin_cordons_one_gpu(admin: APIClient, db: None) -> None:
     assert Gpu.objects.get(pk=gpu["id"]).changed_by == "pool-admin"
 
 
+def test_admins_write_labels_notes_and_prices_and_everybody_reads_them(
+    admin: APIClient, api: APIClient, db: None
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=1, num_gpus=1)
+    (node,) = results(admin, "nodes")
+    address = f"/api/v1/nodes/{node['id']}"
+    written = {"labels": {"rack": "r2"}, "notes": "noisy fan", "price_per_gpu_hour": "2.4900"}
+    assert admin.patch(address, written, format="json").status_code == 200
+    (seen,) = results(api, "nodes")
+    assert {field: seen[field] for field in written} == written
+    assert admin.patch(address, {"price_per_gpu_hour": None}, format="json").json()["notes"] == "noisy fan"
+    (gpu,) = results(api, "gpus")
+    assert api.patch(f"/api/v1/gpus/{gpu['id']}", {"notes": "mine"}, format="json").status_code == 403
+    refused = admin.patch(f"/api/v1/gpus/{gpu['id']}", {"labels": {"a b": "c"}}, format="json")
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["labels"])
+
+
 def test_others_may_not_and_cordoning_needs_a_reason(api: APIClient, admin: APIClient, run: Run) -> None:
     (node,) = results(api, "nodes")
     address = f"/api/v1/nodes/{node['id']}/actions"

@@ -109,6 +109,7 @@ export function GpuDetails({
             ["Lane", gpu.lane || "none"],
             ["Role", lane?.role ?? ""],
             ["Run", <Holder lane={lane} />],
+            ...written(gpu, node.price_per_gpu_hour),
           ]}
         />
       </section>
@@ -254,11 +255,23 @@ export function NodeDetails({ node }: { node: PoolNode }) {
           ],
           ["Last report", <Age of={node.reported_at} />],
           ["In the cluster", node.in_cluster_at && clock(unixSeconds(node.in_cluster_at))],
+          ...written(node),
         ]}
       />
       <History read={() => api.nodeHistory(node.id)} version={historyVersion(node)} />
     </>
   );
+}
+
+/** What admins wrote about a node or a GPU; a GPU without a price of its own has its node's. */
+function written(of: PoolNode | PoolGpu, priceOfNode: string | null = null): Fact[] {
+  const labels = Object.entries(of.labels).map(([name, value]) => (value ? `${name}: ${value}` : name));
+  const price = of.price_per_gpu_hour ?? priceOfNode;
+  return [
+    ["Labels", labels.join(", ")],
+    ["Notes", of.notes],
+    ["Price", price === null ? null : `${number(Number(price))} a GPU hour`],
+  ];
 }
 
 /** A node's history is that of its GPUs and lanes too. */
