@@ -73,7 +73,8 @@ def all_checks(without: str = "") -> tuple[tuple[Check, ...], ...]:
         return (Check(f"pytest: {name}", (sys.executable, "-m", "pytest", "-m", expression, *folders)),)
 
     return (
-        pytest("engine and nodes on Ray", *ENGINE, "tests/node", marker="ray"),
+        # Two processes, since each has a Ray cluster of its own for the whole of it.
+        (*pytest("engine on Ray", *ENGINE, marker="ray"), *pytest("nodes on Ray", "tests/node", marker="ray")),
         (*LINT, *TYPES, *DJANGO, *FRONTEND),
         pytest("engine in one process", *ENGINE, marker="not ray"),
         pytest("web", "tests/web"),
