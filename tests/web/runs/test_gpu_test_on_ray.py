@@ -50,6 +50,7 @@ def cluster(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch)
     made.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 @pytest.mark.django_db(transaction=True)
 def test_a_gpu_is_tested_on_its_node_and_returned(cluster: Cluster, live_server: Any, settings: Settings) -> None:
