@@ -52,6 +52,8 @@ def test_every_bit_of_a_float_above_the_rounding_is_checked(position: int, bit: 
     changes: list[float] = []
 
     def spoil(result: torch.Tensor, arguments: Sequence[Any]) -> None:
+        if result.shape != (64, 64):  # A repeated product, which is compared by its bits and not with the CPU's.
+            return
         before = float(result.flatten()[position])
         flip_bit(position, bit)(result, arguments)
         changes.append(abs(float(result.flatten()[position]) - before))
