@@ -55,15 +55,20 @@ def moves(
     return [move for move, _ in _moves(lanes, pools, changed or {})]
 
 
+def lock_pools() -> None:
+    """Wait for other changes of labels and pools, and let those that follow wait until the transaction ends."""
+    Pool.objects.select_for_update(no_key=True).get(name=DEFAULT_POOL)
+
+
 @transaction.atomic
-def assign_pools(lanes: QuerySet[Lane] | None = None) -> list[LaneMove]:
-    """Write the pools of these lanes, or of all, and return those that moved.
+def assign_pools(lanes: QuerySet[Lane] | None = None, *, without: str = "") -> list[LaneMove]:
+    """Write the pools of these lanes, or of all, and return those that moved. `without` is a pool that gets none.
 
     Call it after the change that it follows: it waits for other such changes to be committed, then reads.
     """
-    Pool.objects.select_for_update(no_key=True).get(name=DEFAULT_POOL)
+    lock_pools()
     chosen = Lane.objects.all() if lanes is None else lanes
-    found = _moves(chosen.select_for_update(of=("self",)), list(Pool.objects.all()), {})
+    found = _moves(chosen.select_for_update(of=("self",)), list(Pool.objects.exclude(pk=without)), {})
     for move, lane in found:
         lane.pool_id = move.new
     if found:
