@@ -11,7 +11,7 @@ from django.db import transaction
 from accounts.access import Actor, require_pool_admin
 from audit.record import record
 from fleet.models import Gpu, Lane, Node
-from fleet.pool_membership import assign_pools
+from fleet.pool_membership import assign_pools, lock_membership
 
 MAX_LABELS = 32
 MAX_LABEL_CHARS = 63
@@ -45,6 +45,8 @@ def annotate(
     if price_per_gpu_hour is not None or without_price:
         changes["price_per_gpu_hour"] = None if without_price else _checked_price(price_per_gpu_hour)
     if changes:
+        if labels is not None:
+            lock_membership()
         type(on).objects.filter(pk=on.pk).update(**changes)
         on.refresh_from_db()
         if labels is not None:

@@ -55,18 +55,13 @@ def moves(
     return [move for move, _ in _moves(lanes, pools, changed or {})]
 
 
-def lock_pools() -> None:
-    """Wait for other changes of labels and pools, and let those that follow wait until the transaction ends."""
-    Pool.objects.select_for_update(no_key=True).get(name=DEFAULT_POOL)
-
-
 @transaction.atomic
 def assign_pools(lanes: QuerySet[Lane] | None = None, *, without: str = "") -> list[LaneMove]:
     """Write the pools of these lanes, or of all, and return those that moved. `without` is a pool that gets none.
 
     Call it after the change that it follows: it waits for other such changes to be committed, then reads.
     """
-    lock_pools()
+    lock_membership()
     chosen = Lane.objects.all() if lanes is None else lanes
     found = _moves(chosen.select_for_update(of=("self",)), list(Pool.objects.exclude(pk=without)), {})
     for move, lane in found:
@@ -76,6 +71,12 @@ def assign_pools(lanes: QuerySet[Lane] | None = None, *, without: str = "") -> l
         publish_holders(lane.node_id for _, lane in found)
         announce_lanes()
     return [move for move, _ in found]
+
+
+def lock_membership() -> None:
+    """Wait for other changes of membership to be committed. Whoever locks nodes, GPUs or lanes and then calls
+    `assign_pools` calls this before, so that two never wait for each other."""
+    Pool.objects.select_for_update(no_key=True).get(name=DEFAULT_POOL)
 
 
 def _moves(

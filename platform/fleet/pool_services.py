@@ -16,7 +16,7 @@ from audit.record import record
 from fleet.annotate import checked_labels
 from fleet.models import Gpu, Lane, Node, Pool
 from fleet.models.pools import LAST
-from fleet.pool_membership import Labels, LaneMove, assign_pools, lock_pools, moves
+from fleet.pool_membership import Labels, LaneMove, assign_pools, lock_membership, moves
 from worker.contracts.lanes import DEFAULT_POOL, MAX_POOL_NAME_CHARS, POOL_NAME_PATTERN
 
 MAX_DESCRIPTION_CHARS = 200
@@ -28,7 +28,7 @@ def create_pool(
 ) -> Pool:
     """Make a pool, and move the lanes there that it matches. Raises `PermissionDenied`, `ValidationError` by field."""
     admin = require_pool_admin(user)
-    lock_pools()
+    lock_membership()
     if Pool.objects.filter(pk=name).exists():
         raise ValidationError({"name": f"`name` must be new, got {name}: that pool is there already"})
     pool = Pool(
@@ -57,12 +57,10 @@ def change_pool(
     Raises `PermissionDenied`, `ValidationError` by field: the default pool has no labels and no order of its own.
     """
     admin = require_pool_admin(user)
-    lock_pools()
+    lock_membership()
     if pool.pk == DEFAULT_POOL and (match_labels is not None or order is not None):
         field = "order" if match_labels is None else "match_labels"
-        raise ValidationError(
-            {field: f"`{field}` must be left out for {DEFAULT_POOL}: it has what no other matches"}
-        )
+        raise ValidationError({field: f"`{field}` must be left out for {DEFAULT_POOL}: it has what no other matches"})
     changes: dict[str, Any] = {}
     if match_labels is not None:
         changes["match_labels"] = _checked_match(match_labels)
@@ -78,7 +76,7 @@ def change_pool(
 
 def retire_pool(pool: Pool) -> list[LaneMove]:
     """Move the pool's lanes to those that match them now, and delete it with its shares and policy. The caller holds
-    `lock_pools`, and has made sure that no run needs the pool."""
+    `lock_membership`, and has made sure that no run needs the pool."""
     moved = assign_pools(without=pool.pk)
     Pool.objects.filter(pk=pool.pk).delete()
     return moved

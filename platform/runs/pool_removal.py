@@ -6,7 +6,7 @@ from django.db import transaction
 from accounts.access import Actor, require_pool_admin
 from audit.record import record
 from fleet.models import Pool
-from fleet.pool_membership import lock_pools
+from fleet.pool_membership import lock_membership
 from fleet.pool_services import retire_pool
 from runs.models import Run
 from worker.contracts.lanes import DEFAULT_POOL
@@ -30,7 +30,7 @@ def remove_pool(*, user: Actor, pool: Pool) -> None:
     admin = require_pool_admin(user)
     if pool.pk == DEFAULT_POOL:
         raise PoolInUse(f"the pool {DEFAULT_POOL} stays: it has the lanes that no other pool matches")
-    lock_pools()
+    lock_membership()
     # Waits for runs that are being created here, and then sees them.
     locked = Pool.objects.select_for_update().get(pk=pool.pk)
     live = Run.objects.filter(pool=locked.pk).exclude(state__in=END_STATES).order_by("created_at")
