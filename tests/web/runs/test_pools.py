@@ -199,7 +199,7 @@ def test_a_project_that_is_kept_out_is_told_where_it_may_go(
 
 
 def test_a_run_that_the_pool_can_never_hold_is_refused_with_what_fits(
-    fast: Pool, make_spec: MakeSpec, admin: User
+    fast: Pool, make_spec: MakeSpec, admin: User, project: Project
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=9, node="n2")
     (said,) = problems(make_spec, pool="fast", num_rollout=6)["lanes.num_rollout"]
@@ -209,6 +209,9 @@ def test_a_run_that_the_pool_can_never_hold_is_refused_with_what_fits(
     )
     (said,) = problems(make_spec, pool="fast", num_rollout=60)["lanes.num_rollout"]
     assert said.endswith("got 62: ask for 6")
+    set_share(user=admin, project=project, pool=Pool.objects.get(pk=DEFAULT_POOL), limit=0)
+    (said,) = problems(make_spec, project, pool="fast", num_rollout=6)["lanes.num_rollout"]
+    assert said.endswith("got 8: ask for 6"), "a pool that the project is kept out of is not offered"
 
 
 def test_a_pool_of_gpus_alone_says_how_rewards_can_be_had(make_spec: MakeSpec, db: None) -> None:
