@@ -58,4 +58,4 @@ def test_labels_move_a_node_to_a_pool_and_a_run_is_started_there(rest: Rest, run
     assert refused.status_code == 409 and "in the fast pool" in refused.json()["detail"]
     rest.act(run["id"], "cancel")
     rest.run_when(run["id"], lambda body: body["ended_at"] is not None, "the run's end", 60)
-    expect(pool.open().page.get_by_label("Pool", exact=True)).to_be_hidden()
+    expect(pool.open().page.get_by_role("combobox", name="Pool")).to_be_hidden()

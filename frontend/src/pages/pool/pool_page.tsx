@@ -97,17 +97,19 @@ export function PoolPage() {
 
 function PoolSwitch(props: { pools: readonly string[]; value: string; onChange: (pool: string) => void }) {
   return (
-    <label class="row small muted">
-      Pool
-      <select class="input" value={props.value} onChange={(event) => props.onChange(event.currentTarget.value)}>
-        <option value={ALL_POOLS}>all</option>
-        {props.pools.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <select
+      class="input pool-switch"
+      aria-label="Pool"
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    >
+      <option value={ALL_POOLS}>All pools</option>
+      {props.pools.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
   );
 }
 
