@@ -47,6 +47,8 @@ class Migration(migrations.Migration):
                 ('faults_before', models.JSONField(default=dict)),
                 ('throttled_by', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), default=list, size=None)),
                 ('throttled_at', models.DateTimeField(null=True)),
+                ('slow_factor', models.FloatField(null=True)),
+                ('slow_at_work', models.CharField(blank=True, default='', max_length=20)),
                 ('lost_since', models.DateTimeField(null=True)),
             ],
             options={

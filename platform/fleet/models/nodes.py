@@ -76,6 +76,11 @@ class Gpu(InService, Annotated):
     throttled_by = ArrayField(models.CharField(max_length=100), default=list)
     """Why its clocks were reduced last."""
     throttled_at = models.DateTimeField(null=True)
+    slow_factor = models.FloatField(null=True)
+    """Its seconds for a unit of work ÷ the median of its peers', as the last run on it measured; null unless it is
+    slower than they are."""
+    slow_at_work = models.CharField(max_length=20, blank=True, default="")
+    """The kind of that work."""
     lost_since = models.DateTimeField(null=True)
     """Since when its driver does not reach it; null while it does."""
 
