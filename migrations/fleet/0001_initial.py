@@ -169,6 +169,23 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ProjectBudget',
+            fields=[
+                ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='budget', serialize=False, to='accounts.project')),
+                ('amount', models.DecimalField(decimal_places=4, max_digits=14, validators=[django.core.validators.MinValueValidator(0)])),
+                ('unit', models.CharField(choices=[('cost', 'Cost'), ('gpu_hours', 'Gpu Hours')], max_length=10)),
+                ('period', models.CharField(choices=[('month', 'Month'), ('whole', 'Whole')], max_length=10)),
+                ('warn_at', models.FloatField(default=0.8, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
+                ('when_spent', models.CharField(choices=[('warn', 'Warn'), ('hold', 'Hold'), ('stop', 'Stop')], default='hold', max_length=5)),
+                ('since', models.DateTimeField()),
+                ('warned_at', models.DateTimeField(null=True)),
+                ('spent_at', models.DateTimeField(null=True)),
+            ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('amount__gte', 0)), name='budget_not_negative'), models.CheckConstraint(condition=models.Q(('warn_at__gte', 0), ('warn_at__lte', 1)), name='budget_warning_is_share')],
+            },
+        ),
+        migrations.CreateModel(
             name='ProjectShare',
             fields=[
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='share', serialize=False, to='accounts.project')),

@@ -7,7 +7,9 @@ from uuid import UUID
 
 from celery import shared_task
 
+from fleet.budgets import check_budgets
 from fleet.upkeep import end_maintenance
+from runs.budget_stops import stop_spent_projects
 from runs.checkpoint_files import delete_checkpoints as delete_checkpoint_files
 from runs.cluster import RayCluster
 from runs.dispatch import dispatch_waiting
@@ -43,9 +45,12 @@ def reconcile_runs() -> None:
 
 @shared_task(name=task_names.KEEP_UP_POOL)
 def keep_up_pool() -> None:
-    """End maintenance whose time has come, and move runs off what is drained by a deadline."""
+    """End maintenance whose time has come, move runs off what is drained by a deadline, and hold projects to their
+    budgets."""
     end_maintenance()
     move_runs_off()
+    check_budgets()
+    stop_spent_projects()
 
 
 @shared_task(name=task_names.WATCH_NODES)

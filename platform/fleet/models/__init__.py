@@ -2,12 +2,15 @@
 
 from fleet.models.agents import NodeAgent
 from fleet.models.allocation import Lane, LaneKind, LaneUse
+from fleet.models.budgets import BudgetPeriod, BudgetUnit, ProjectBudget, WhenSpent
 from fleet.models.entitlements import PoolPolicy, ProjectShare
 from fleet.models.gpu_tests import GpuTest, GpuTestState
 from fleet.models.nodes import Gpu, HealthChange, Node
 from fleet.models.service_states import ServiceState, StateChange
 
 __all__ = [
+    "BudgetPeriod",
+    "BudgetUnit",
     "Gpu",
     "GpuTest",
     "GpuTestState",
@@ -18,7 +21,9 @@ __all__ = [
     "Node",
     "NodeAgent",
     "PoolPolicy",
+    "ProjectBudget",
     "ProjectShare",
     "ServiceState",
     "StateChange",
+    "WhenSpent",
 ]
