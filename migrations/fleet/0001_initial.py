@@ -47,6 +47,9 @@ class Migration(migrations.Migration):
                 ('faults_before', models.JSONField(default=dict)),
                 ('throttled_by', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), default=list, size=None)),
                 ('throttled_at', models.DateTimeField(null=True)),
+                ('held_for', models.DateTimeField(null=True)),
+                ('idle_since', models.DateTimeField(null=True)),
+                ('longest_idle_seconds', models.FloatField(default=0.0)),
                 ('slow_factor', models.FloatField(null=True)),
                 ('slow_at_work', models.CharField(blank=True, default='', max_length=20)),
                 ('lost_since', models.DateTimeField(null=True)),
@@ -163,9 +166,11 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.PositiveSmallIntegerField(default=1, editable=False, primary_key=True, serialize=False)),
                 ('half_life_hours', models.FloatField(default=24.0)),
+                ('idle_warning_minutes', models.PositiveIntegerField(default=30)),
+                ('idle_release_minutes', models.PositiveIntegerField(null=True)),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='one_pool_policy'), models.CheckConstraint(condition=models.Q(('half_life_hours__gt', 0)), name='half_life_positive')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('idle_release_minutes', None), ('idle_release_minutes__gt', models.F('idle_warning_minutes')), _connector='OR'), name='idle_release_after_warning'), models.CheckConstraint(condition=models.Q(('id', 1)), name='one_pool_policy'), models.CheckConstraint(condition=models.Q(('half_life_hours__gt', 0)), name='half_life_positive')],
             },
         ),
         migrations.CreateModel(

@@ -15,6 +15,8 @@ from django.utils import timezone
 
 from fleet.gpu_health import FIELDS as HEALTH_FIELDS
 from fleet.gpu_health import follow
+from fleet.idleness import FIELDS as USE_FIELDS
+from fleet.idleness import follow_use, holds
 from fleet.lane_layout import give_gpus_lanes, set_cpu_lanes
 from fleet.models import Gpu, Node, NodeAgent
 from fleet.pool_changes import publish_reports
@@ -29,7 +31,7 @@ LOST_AFTER = timedelta(seconds=30)
 restart of its process takes as long again."""
 _OF_NODE = ("ray_node_id", "address", "are_gpus_held")
 _OF_NODE_REPORT = ("num_cores", "memory_bytes", "memory_used_bytes", "load", "reader_error", "reported_at")
-_OF_GPU = ("uuid", "index", "accelerator", "resource", "identity", "topology", "faults", *HEALTH_FIELDS)
+_OF_GPU = ("uuid", "index", "accelerator", "resource", "identity", "topology", "faults", *HEALTH_FIELDS, *USE_FIELDS)
 
 
 @transaction.atomic
@@ -102,6 +104,7 @@ class _KnownGpus:
         gpus = list(Gpu.objects.prefetch_related("node").defer("live"))
         self._by_uuid = {gpu.uuid: gpu for gpu in gpus if gpu.uuid}
         self._unnamed = {(gpu.node_id, gpu.index): gpu for gpu in gpus if not gpu.uuid}
+        self._holds = holds()
         self.seen = Watched(Gpu, _OF_GPU)
 
     def take(self, node: Node, seen: ClusterNode, report: GpuReport, now: datetime) -> None:
@@ -121,6 +124,7 @@ class _KnownGpus:
         row.reported_at = now
         _follow_loss(row, is_lost=report.faults.is_lost, now=now)
         follow(row, report.faults, now)
+        follow_use(row, report.live.utilisation, self._holds.get(row.lane_id or 0), now)
 
 
 def _follow_loss(row: Gpu, *, is_lost: bool, now: datetime) -> None:
