@@ -1,7 +1,7 @@
-"""Moves runs off lanes that are drained by a deadline.
+"""Moves runs off lanes that are drained by a deadline, and off GPUs that have failed.
 
 ```text
-lanes of a run on a draining node or GPU, with a deadline
+lanes of a run on a draining node or GPU with a deadline, or on a faulty GPU
    free lanes like them ─► resize: those join, these leave                          (a few tries)
    else its elastic bounds allow fewer ─► resize: these leave
    else wait for free lanes; at the deadline ─► checkpoint ─► its driver ends, the run waits for lanes again
@@ -119,8 +119,7 @@ def _resize(run: Run, wanted: WantedResize) -> bool:
 
 
 def _requeue(drain: Drain) -> bool:
-    places = ", ".join(sorted({lane.place for lane in drain.lanes}))
-    emptied = f"{places} had to be empty by {drain.deadline:%H:%M}"
+    emptied = "; ".join(sorted({f"{lane.place} {lane.why}" for lane in drain.lanes}))
     return requeue(
         drain.attempt,
         since=drain.deadline,
