@@ -162,8 +162,16 @@ def _check(budget: ProjectBudget, now: datetime) -> bool:
         # Conditional, since two rounds at once must not both say it.
         unsaid = ProjectBudget.objects.filter(Q(**{field: None}) | Q(**{f"{field}__lt": found.begins_at}))
         if unsaid.filter(pk=budget.pk).update(**{field: now}):
-            figures = {"spent": found.spent, "amount": budget.amount, "unit": budget.unit, "share": found.share}
-            record(action, budget.project, user=None, actor=BUDGETS, project_id=budget.pk, **figures)
+            record(
+                action,
+                budget.project,
+                user=None,
+                actor=BUDGETS,
+                project_id=budget.pk,
+                spent=found.spent,
+                amount=budget.amount,
+                unit=budget.unit,
+            )
             said = True
     return said
 

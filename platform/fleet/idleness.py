@@ -55,15 +55,17 @@ class IdleGpu:
 
 def idle_gpus(now: datetime, run_ids: set[UUID] | None = None) -> list[IdleGpu]:
     """Those GPUs, of these runs or of all; the longest idle first."""
-    policy = PoolPolicy.objects.first() or PoolPolicy()
-    rows = Gpu.objects.filter(
-        idle_since__lte=now - timedelta(minutes=policy.idle_warning_minutes),
-        lane__attempt__isnull=False,
-        lane__held_since=F("held_for"),
-    )
+    policies = {policy.pool_id: policy for policy in PoolPolicy.objects.all()}
+    rows = Gpu.objects.filter(idle_since__isnull=False, lane__attempt__isnull=False, lane__held_since=F("held_for"))
     if run_ids is not None:
         rows = rows.filter(lane__run_id__in=run_ids)
-    return [_idle(gpu, policy) for gpu in rows.select_related("lane", "node").order_by("idle_since", "pk")]
+    found = []
+    for gpu in rows.select_related("lane", "node").order_by("idle_since", "pk"):
+        assert gpu.lane is not None and gpu.idle_since is not None
+        policy = policies.get(gpu.lane.pool_id) or PoolPolicy(pool_id=gpu.lane.pool_id)
+        if now - gpu.idle_since >= timedelta(minutes=policy.idle_warning_minutes):
+            found.append(_idle(gpu, policy))
+    return found
 
 
 def by_run(idle: list[IdleGpu]) -> Mapping[tuple[UUID, int], list[IdleGpu]]:

@@ -18,8 +18,9 @@ from fleet.gpu_health import follow
 from fleet.idleness import FIELDS as USE_FIELDS
 from fleet.idleness import follow_use, holds
 from fleet.lane_layout import give_gpus_lanes, set_cpu_lanes
-from fleet.models import Gpu, Node, NodeAgent
+from fleet.models import Gpu, Lane, Node, NodeAgent
 from fleet.pool_changes import publish_reports
+from fleet.pool_membership import assign_pools
 from fleet.report_writes import Watched, store_live_values
 from fleet.standing import AGENT
 from fleet.state_changes import mark_found, mark_lost
@@ -141,6 +142,8 @@ def _move(row: Gpu, node: Node) -> None:
     row.save(update_fields=["node", "lane"])
     if lane is not None and lane.held_since is None:
         lane.delete()
+    elif lane is not None:
+        assign_pools(Lane.objects.filter(pk=lane.pk))
 
 
 def names_by_ray_id(nodes: Iterable[Node]) -> dict[str, str]:

@@ -20,7 +20,8 @@ class Watched(Generic[Row]):
     """Rows of which these columns are stored at the end where they differ from what they were when first seen."""
 
     def __init__(self, model: type[Row], columns: Iterable[str]) -> None:
-        self._model, self._columns = model, tuple(columns)
+        self._model: type[Row] = model
+        self._columns = tuple(columns)
         self._rows: dict[int, tuple[Row, tuple[Any, ...]]] = {}
 
     def add(self, row: Row) -> Row:

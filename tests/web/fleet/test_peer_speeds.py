@@ -21,7 +21,7 @@ H100, L40S = "NVIDIA H100 80GB HBM3", "NVIDIA L40S"
 
 def table(
     seconds: dict[str, float], kind: CostKind = CostKind.GENERATE, *, error: float = 0.01, units: int = 4
-) -> MeasuredCostTable:
+) -> dict[tuple[str, CostKind], MeasuredCost]:
     """Seconds of a trajectory by lane."""
     return {(lane, kind): MeasuredCost(Cost(0.0, one), units, units, error) for lane, one in seconds.items()}
 
