@@ -3,8 +3,8 @@
 Invariant: nothing is lost: each run saves first, and goes on from there once its project may spend again.
 """
 
-from fleet.budgets import BUDGETS, projects_to_stop
 from fleet.models import ProjectBudget
+from fleet.spending import BUDGETS, projects_to_stop
 from runs.models import Attempt
 from runs.requeue import requeue
 

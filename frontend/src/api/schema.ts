@@ -359,7 +359,7 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get: operations["pool_policy_retrieve"];
-        /** @description Set how fast use of a pool is forgiven. For pool admins. */
+        /** @description Set the policy of a pool; what is left out stays. For pool admins. */
         readonly put: operations["pool_policy_update"];
         readonly post?: never;
         readonly delete?: never;
@@ -3914,7 +3914,11 @@ export interface components {
              * Format: double
              * @description After which use counts half in fair share.
              */
-            readonly half_life_hours: number;
+            readonly half_life_hours?: number;
+            /** @description For how long a GPU that a run holds may do nothing before it is warned of. */
+            readonly idle_warning_minutes?: number;
+            /** @description After how long without any work it is taken from the run, which shrinks where it may or else is paused; null for never. */
+            readonly idle_release_minutes?: number | null;
         };
         /** @description Lanes with a queue, shares and a policy of their own. */
         readonly Pool: {
@@ -4069,6 +4073,21 @@ export interface components {
             readonly remedy: string;
             /** Format: date-time */
             readonly health_since: string;
+            /**
+             * Format: double
+             * @description Its seconds of work ÷ the median of its peers'; null unless it is slower than they.
+             */
+            readonly slow_factor: number | null;
+            /**
+             * Format: date-time
+             * @description Since when it has done nothing for its run; null while it works or is free.
+             */
+            readonly idle_since: string | null;
+            /**
+             * Format: double
+             * @description The longest time that it did nothing for its run.
+             */
+            readonly longest_idle_seconds: number;
             readonly identity: components["schemas"]["GpuIdentity"] | null;
             readonly topology: components["schemas"]["GpuTopology"] | null;
             readonly live: components["schemas"]["GpuLive"] | null;
@@ -4198,8 +4217,15 @@ export interface components {
         };
         readonly PoolPolicy: {
             readonly pool: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description After which use counts half in fair share.
+             */
             readonly half_life_hours: number;
+            /** @description For how long a GPU that a run holds may do nothing before it is warned of. */
+            readonly idle_warning_minutes: number;
+            /** @description After how long without any work it is taken from the run, which shrinks where it may or else is paused; null for never. */
+            readonly idle_release_minutes: number | null;
         };
         /** @description What a project may have of a pool, has, and used lately; in lanes of the kind that generates and trains. */
         readonly PoolShare: {
@@ -4683,7 +4709,7 @@ export interface components {
          * @description Who asked for a resize.
          * @enum {string}
          */
-        readonly ResizeCause: "user" | "plan" | "drain" | "pool";
+        readonly ResizeCause: "user" | "plan" | "drain" | "pool" | "idle";
         /**
          * ResizeReport
          * @description How far a resize is, as `lanes` events carry it; a later report replaces it.
@@ -4958,6 +4984,8 @@ export interface components {
             readonly legal_actions: readonly components["schemas"]["CommandKind"][];
             /** @description What a queued run waits for, in one sentence; empty for any other. */
             readonly waiting: string;
+            /** @description What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing. */
+            readonly warning: string;
         };
         /**
          * RunChangedFrame
@@ -6997,7 +7025,7 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly requestBody: {
+        readonly requestBody?: {
             readonly content: {
                 readonly "application/json": components["schemas"]["PolicyToSet"];
             };
@@ -8604,7 +8632,7 @@ export const queueItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const recordedResizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RecordedResize"]["state"]> = ["requested", "accepted", "done", "failed"];
 export const reflSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ReflSpec"]["name"]> = ["refl"];
 export const remoteFormatValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RemoteFormat"]> = ["msgpack", "json"];
-export const resizeCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeCause"]> = ["user", "plan", "drain", "pool"];
+export const resizeCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeCause"]> = ["user", "plan", "drain", "pool", "idle"];
 export const resizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeState"]> = ["accepted", "done", "failed"];
 export const resumedEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedEvent"]["type"]> = ["resumed"];
 export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedItem"]["type"]> = ["resumed"];

@@ -2,11 +2,11 @@
 
 from fleet.models.agents import NodeAgent
 from fleet.models.allocation import Lane, LaneKind, LaneUse
-from fleet.models.budgets import BudgetPeriod, BudgetUnit, ProjectBudget, WhenSpent
 from fleet.models.entitlements import PoolPolicy, ProjectShare
 from fleet.models.gpu_tests import GpuTest, GpuTestState
 from fleet.models.nodes import Gpu, HealthChange, Node
 from fleet.models.pools import Pool
+from fleet.models.project_budgets import BudgetPeriod, BudgetUnit, ProjectBudget, WhenSpent
 from fleet.models.service_states import ServiceState, StateChange
 
 __all__ = [

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Project, User
-from fleet.budgets import set_budget
 from fleet.models import BudgetPeriod, BudgetUnit, WhenSpent
+from fleet.spending import set_budget
 from runs.budget_stops import stop_spent_projects
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
 from worker.contracts.commands import CommandKind

@@ -55,6 +55,7 @@ const CAUSES: Readonly<Record<RecordedResize["cause"], string>> = {
   plan: "by a new plan",
   drain: "since a node is drained",
   pool: "by the pool",
+  idle: "the pool, since they did nothing",
 };
 
 function askedBy({ cause, requested_by }: RecordedResize): string {

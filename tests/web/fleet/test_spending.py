@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from accounts.models import Project, User
 from audit.models import AuditEntry
-from fleet.budgets import (
+from fleet.models import BudgetPeriod, BudgetUnit, LaneUse, ProjectBudget, WhenSpent
+from fleet.spending import (
     check_budgets,
     in_words,
     projects_held_back,
@@ -22,7 +23,6 @@ from fleet.budgets import (
     spending,
     spendings,
 )
-from fleet.models import BudgetPeriod, BudgetUnit, LaneUse, ProjectBudget, WhenSpent
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 10, 12, tzinfo=UTC)
