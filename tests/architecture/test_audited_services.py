@@ -13,6 +13,7 @@ ONLY_READ = {
     "api/run_bodies.py:run_bodies",
     "fleet/pool_services.py:moves_after",
     "runs/pool_overview.py:pool_overviews",
+    "fleet/spending.py:spendings",
     "runs/pool_view.py:pool_rows",
     "runs/pool_view.py:node_row",
     "runs/pool_view.py:gpu_row",
