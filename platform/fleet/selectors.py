@@ -12,7 +12,7 @@ from django.db.models import Count, F, Min, Prefetch, Q, QuerySet
 from fleet.lane_demand import kind_for, lane_number
 from fleet.lane_layout import NOT_OFFERED
 from fleet.models import Gpu, Lane, LaneKind, Node, NodeAgent, ServiceState, StateChange
-from worker.contracts.lanes import LaneGrant, LaneSpec
+from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import Vendor
 
@@ -56,22 +56,20 @@ def free_in_order(kind: LaneKind, *, device: str | None = None) -> QuerySet[Lane
     return _in_order(free)
 
 
+def free_of_keys(keys: Collection[int]) -> QuerySet[Lane]:
+    """Those of these lanes that are free, in the pool's order."""
+    return _in_order(_usable_lanes().filter(pk__in=keys, held_since=None))
+
+
 def free_devices(kind: LaneKind) -> dict[str, int]:
     """Number of free lanes of a kind by device."""
-    return dict(Counter(_device(lane) for lane in free_in_order(kind)))
+    return _by_device(free_in_order(kind))
 
 
-def devices_for(wanted: LaneSpec) -> tuple[str, ...]:
-    """Devices of the rollout and trainer lanes that `wanted` would get now, in the order of allocation."""
-    num_lanes = wanted.num_rollout + wanted.num_trainer
+def pool_devices() -> dict[str, int]:
+    """Number of lanes that can generate or train by device, free or not."""
     kind = kind_for(LaneRole.TRAINER, pool_lanes())
-    return tuple(_device(lane) for lane in free_in_order(kind)[:num_lanes])
-
-
-def pool_devices(num_lanes: int) -> tuple[str, ...]:
-    """Devices of the first `num_lanes` lanes that can generate or train, free or not; fewer if the pool has fewer."""
-    kind = kind_for(LaneRole.TRAINER, pool_lanes())
-    return tuple(_device(lane) for lane in _in_order(_usable_lanes().filter(kind=kind))[:num_lanes])
+    return _by_device(_usable_lanes().filter(kind=kind))
 
 
 def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
@@ -207,6 +205,15 @@ def _in_order(lanes: QuerySet[Lane]) -> QuerySet[Lane]:
 
 def _device(lane: Lane) -> str:
     return CPU if lane.kind == LaneKind.CPU else lane.accelerator
+
+
+def _by_device(lanes: QuerySet[Lane]) -> dict[str, int]:
+    """Number of the lanes, which are of one kind, by device."""
+    plain = lanes.select_related(None).prefetch_related(None).order_by()
+    # A lane of several GPUs, which are alike, has as many rows.
+    rows = plain.values_list("pk", "kind", "gpus__accelerator")
+    devices = {pk: CPU if kind == LaneKind.CPU else device or "" for pk, kind, device in rows}
+    return dict(Counter(devices.values()))
 
 
 def _usable_lanes() -> QuerySet[Lane]:
