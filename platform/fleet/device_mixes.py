@@ -44,8 +44,8 @@ def gang_alike(
 def mixes(free: Mapping[str, int], number: int, order: Sequence[str]) -> list[Counter[str]]:
     """Different ways to take so many lanes, at most `MAX_MIXES`; none if the free lanes do not suffice.
 
-    First the best kinds that have enough, each alone. Then, for each kind that has not, all of its lanes, filled up with
-    any of the others; of these the ones with the most lanes of the best kinds.
+    First the best kinds that have enough, each alone. Then, for each kind that has not, all of its lanes, filled up
+    with any of the others; of these the ones with the most lanes of the best kinds.
     """
     kinds = [device for device in order if free.get(device, 0)]
     if sum(free[device] for device in kinds) < number:

@@ -32,6 +32,7 @@ def described(lanes: QuerySet[Lane]) -> list[FreeLane]:
                 numa_node=numa_nodes.pop() if len(numa_nodes) == 1 else None,
                 rack=labels.get(RACK, ""),
                 is_node_whole=(node_id, kind) not in broken,
+                num_gpus=len(gpus),
             )
         )
     return found

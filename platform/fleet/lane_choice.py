@@ -40,6 +40,7 @@ class FreeLane:
     rack: str = ""
     is_node_whole: bool = True
     """Whether no other lane of its kind is held on its node."""
+    num_gpus: int = 1
 
     @property
     def place(self) -> tuple[str, int, int]:
@@ -90,8 +91,9 @@ class ChosenLanes:
 def choose_lanes(free: Iterable[FreeLane], demand: LaneDemand, *, near: Collection[str] = ()) -> ChosenLanes | None:
     """The lanes for the whole demand; `None` if the free ones do not suffice. `near`: names of nodes on which the run
     holds lanes already."""
-    lanes = sorted(free, key=_place)
-    if not _suffice(lanes, Counter(demand.trainers) + Counter(demand.rollouts) + Counter(demand.rewards)):
+    wanted = Counter(demand.trainers) + Counter(demand.rollouts) + Counter(demand.rewards)
+    lanes = _narrowest(sorted(free, key=_place), wanted)
+    if not _suffice(lanes, wanted):
         return None
     trainers = _gang(lanes, +Counter(demand.trainers), near)
     lanes = _without(lanes, trainers)
@@ -101,16 +103,22 @@ def choose_lanes(free: Iterable[FreeLane], demand: LaneDemand, *, near: Collecti
     return ChosenLanes(*(tuple(sorted(of_role, key=_place)) for of_role in (trainers, rollouts, rewards)))
 
 
+def _narrowest(lanes: Lanes, wanted: Counter[str]) -> Lanes:
+    """The lanes of as few GPUs each as suffice: a process computes on the first GPU of its lane."""
+    widths = sorted({lane.num_gpus for lane in lanes})
+    by_width = ([lane for lane in lanes if lane.num_gpus <= width] for width in widths)
+    return next((narrow for narrow in by_width if _suffice(narrow, wanted)), lanes)
+
+
 def _gang(lanes: Lanes, wanted: Counter[str], near: Collection[str]) -> Lanes:
     """Lanes that train together. `lanes` suffice."""
     if not wanted:
         return []
     of_devices = [lane for lane in lanes if lane.device in wanted]
-    islands, nodes = _islands(of_devices), _grouped(of_devices, _node)
-    for groups, parts in ((islands, [_numa_nodes]), (nodes, [_islands, _numa_nodes])):
+    for groups, parts in ((islands(of_devices), [_numa_nodes]), (_nodes(of_devices), [islands, _numa_nodes])):
         if fitting := [group for group in groups if _suffice(group, wanted)]:
             return _packed(min(fitting, key=lambda group: _fit(group, wanted, near)), wanted, parts, near)
-    parts = [_nodes, _islands, _numa_nodes]
+    parts = [_nodes, islands, _numa_nodes]
     anywhere = _packed(of_devices, wanted, parts, near)
     racks = [group for group in _grouped(of_devices, _rack) if group[0].rack and _suffice(group, wanted)]
     racks.sort(key=lambda group: _fit(group, wanted, near))
@@ -151,7 +159,7 @@ def _fill(lanes: Lanes, wanted: Devices, near: Collection[str]) -> list[FreeLane
         while number:
             node = min(nodes, key=lambda group: _use_up(group, number, near))
             # The smallest islands first, so that the larger ones stay whole.
-            by_island = sorted(_islands(node), key=lambda island: (len(island), island[0].place))
+            by_island = sorted(islands(node), key=lambda island: (len(island), island[0].place))
             found += [lane for island in by_island for lane in island][:number]
             number -= min(number, len(node))
             nodes.remove(node)
@@ -180,7 +188,7 @@ def _are_linked(group: Lanes) -> bool:
     return any(lane.nvlink_peers.intersection(group[0].uuids) for lane in group[1:])
 
 
-def _islands(lanes: Lanes) -> list[Lanes]:
+def islands(lanes: Lanes) -> list[Lanes]:
     """Groups of lanes that NVLink joins; those that it joins to no other by their NUMA nodes."""
     islands, alone = list[Lanes](), list[FreeLane]()
     for node in _grouped(lanes, _node):

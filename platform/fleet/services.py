@@ -22,6 +22,7 @@ from fleet.models import Lane, LaneUse
 from fleet.pool_changes import publish_holders
 from fleet.selectors import grant_of, pool_lanes
 from fleet.signals import announce_lanes
+from fleet.wide_lanes import regroup_on_commit
 from worker.contracts.lanes import LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole
 
@@ -217,6 +218,7 @@ def _free(lanes: QuerySet[Lane]) -> int:
     held = dict(lanes.select_for_update().values_list("pk", "node"))
     publish_holders(held.values())
     if held:
+        regroup_on_commit(held.keys())
         announce_lanes()
     LaneUse.objects.filter(lane__in=held, until=None).update(until=timezone.now())
     return Lane.objects.filter(pk__in=held).update(

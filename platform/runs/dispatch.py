@@ -86,15 +86,15 @@ def start_attempt(run: Run) -> Attempt:
     Raises `LanesTaken`, `RunStateConflict` if the run no longer waits, `PlanningFailed`, `PlanBeingMade`.
     """
     for number in range(1, MAX_CHOICES + 1):
-        chosen, lanes = _choose(run)
+        chosen, lanes = choose_lanes_for(run)
         try:
-            return _begin(run.pk, chosen, lanes)
+            return begin(run.pk, chosen, lanes)
         except LanesTaken:
             logger.info("run %s: choice %d of at most %d of lanes was taken by another", run.pk, number, MAX_CHOICES)
     raise LanesTaken(f"run {run.pk} found its lanes taken {MAX_CHOICES} times")
 
 
-def _choose(run: Run) -> tuple[ResolvedPlacement, ChosenLanes]:
+def choose_lanes_for(run: Run) -> tuple[ResolvedPlacement, ChosenLanes]:
     """The placement of the run's next attempt and the free lanes for it, neither locked nor written."""
     pool = pool_lanes()
     lanes = free_lanes_of(kinds_wanted(run.asked_lanes, pool))
@@ -121,7 +121,7 @@ def _placement(run: Run, free: Mapping[str, int]) -> ResolvedPlacement | None:
 
 
 @transaction.atomic
-def _begin(run_id: UUID, placement: ResolvedPlacement, lanes: ChosenLanes) -> Attempt:
+def begin(run_id: UUID, placement: ResolvedPlacement, lanes: ChosenLanes) -> Attempt:
     """Create the attempt on just these lanes; raises `LanesTaken` if they are not all free any more."""
     lock_stream(run_id)
     run = Run.objects.get(pk=run_id)

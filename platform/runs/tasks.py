@@ -8,6 +8,7 @@ from uuid import UUID
 from celery import shared_task
 
 from fleet.upkeep import end_maintenance
+from fleet.wide_lanes import regroup_all
 from runs.checkpoint_files import delete_checkpoints as delete_checkpoint_files
 from runs.cluster import RayCluster
 from runs.dispatch import dispatch_waiting
@@ -43,9 +44,11 @@ def reconcile_runs() -> None:
 
 @shared_task(name=task_names.KEEP_UP_POOL)
 def keep_up_pool() -> None:
-    """End maintenance whose time has come, and move runs off what is drained by a deadline."""
+    """End maintenance whose time has come, move runs off what is drained by a deadline, and give lanes the GPUs that
+    their node's setting asks for."""
     end_maintenance()
     move_runs_off()
+    regroup_all()
 
 
 @shared_task(name=task_names.WATCH_NODES)
