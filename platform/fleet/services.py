@@ -17,7 +17,7 @@ from django.utils import timezone
 from fleet.device_mixes import demand_for, taken_in_order
 from fleet.lane_choice import ChosenLanes, LaneDemand
 from fleet.lane_demand import kind_for, kinds_wanted, lane_name, lane_number, lanes_in_order
-from fleet.lane_locks import lock_best, locked_lanes
+from fleet.lane_locks import LockedLanes, lock_best, locked_lanes
 from fleet.models import Lane, LaneUse
 from fleet.pool_changes import publish_holders
 from fleet.selectors import grant_of, pool_lanes
@@ -49,15 +49,18 @@ def allocate(
 
     Lanes that another dispatcher has locked are passed over, never waited for.
     """
-    pool = pool_lanes()
-    kinds = list(kinds_wanted(wanted, pool))
-    locked = locked_lanes(chosen) if chosen else lock_best(kinds, lambda free: demand_for(wanted, pool, free))
+    locked = _best(wanted) if chosen is None else locked_lanes(chosen)
     if locked is None:
         return None
     by_role = {role: iter(lanes) for role, lanes in locked.items()}
     taken = [(next(by_role[role]), role, name) for role, name in lanes_in_order(wanted)]
     _hold(holder, taken)
     return tuple(grant_of(lane) for lane, _, _ in taken)
+
+
+def _best(wanted: LaneSpec) -> LockedLanes | None:
+    pool = pool_lanes()
+    return lock_best(list(kinds_wanted(wanted, pool)), lambda free: demand_for(wanted, pool, free))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +164,10 @@ def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, str]]) -> No
         )
         uses.append(use)
     fields = ["run_id", "attempt", "preview_id", "test_id", "role", "name_in_run", "held_since"]
-    Lane.objects.bulk_update([lane for lane, _, _ in taken], fields)
+    # One statement of plain values: `bulk_update` builds a CASE for each column and row.
+    Lane.objects.bulk_create(
+        [lane for lane, _, _ in taken], update_conflicts=True, unique_fields=["id"], update_fields=fields
+    )
     LaneUse.objects.bulk_create(uses)
     publish_holders(lane.node_id for lane, _, _ in taken)
 

@@ -61,7 +61,7 @@ def dispatch_waiting() -> list[UUID]:
     started: list[UUID] = []
     pool = pool_lanes()
     for run in current_queue().in_turn:
-        wanted = run.sized_spec.granted_lanes
+        wanted = run.asked_lanes
         if not fits(wanted, pool, pool):
             continue
         if not fits(wanted, free_lanes(), pool):
