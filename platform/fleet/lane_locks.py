@@ -20,14 +20,15 @@ LockedLanes = Mapping[LaneRole, list[Lane]]
 """Lanes that are locked until the transaction ends, by role, in the order of the choice."""
 
 
-def free_lanes_of(kinds: Iterable[LaneKind]) -> list[FreeLane]:
-    """The free lanes of these kinds."""
-    return [lane for kind in sorted(set(kinds)) for lane in described(free_in_order(kind))]
+def free_lanes_of(kinds: Iterable[LaneKind], *, pool: str) -> list[FreeLane]:
+    """The free lanes of these kinds in the pool."""
+    return [lane for kind in sorted(set(kinds)) for lane in described(free_in_order(kind, pool=pool))]
 
 
-def locked_lanes(chosen: ChosenLanes) -> LockedLanes | None:
-    """Just the lanes that were chosen, locked; None if one is not free any more, or another transaction takes it."""
-    rows = _lock(chosen)
+def locked_lanes(chosen: ChosenLanes, *, pool: str) -> LockedLanes | None:
+    """Just the lanes that were chosen, locked; None if one is not free in the pool any more, or another transaction
+    takes it."""
+    rows = _lock(chosen, pool)
     return _by_role(chosen, rows) if len(rows) == chosen.number else None
 
 
@@ -35,34 +36,35 @@ def lock_best(
     kinds: Collection[LaneKind],
     demand_of: Callable[[Mapping[str, int]], LaneDemand | None],
     *,
+    pool: str,
     near: Collection[str] = (),
     without: Collection[int] = (),
 ) -> LockedLanes | None:
     """The lanes that suit a demand best, locked; None if those that nobody else is taking do not suffice.
 
     Args:
-        kinds: of the lanes to choose from.
+        kinds, pool: of the lanes to choose from.
         demand_of: the demand, given the number of free lanes by device; None if these do not suffice.
         near: names of nodes on which the holder has lanes already.
         without: keys of lanes to leave out.
     """
     left_out = set(without)
     while True:
-        free = [lane for lane in free_lanes_of(kinds) if lane.key not in left_out]
+        free = [lane for lane in free_lanes_of(kinds, pool=pool) if lane.key not in left_out]
         demand = demand_of(Counter(lane.device for lane in free))
         chosen = None if demand is None else choose_lanes(free, demand, near=near)
         if chosen is None:
             return None
-        rows = _lock(chosen)
+        rows = _lock(chosen, pool)
         if len(rows) == chosen.number:
             return _by_role(chosen, rows)
         # Each turn leaves out at least one lane more, so that the turns come to an end.
         left_out |= chosen.keys - rows.keys()
 
 
-def _lock(chosen: ChosenLanes) -> dict[int, Lane]:
-    """Those of the lanes that are free, locked, by key."""
-    free = free_of_keys(chosen.keys)
+def _lock(chosen: ChosenLanes, pool: str) -> dict[int, Lane]:
+    """Those of the lanes that are free in the pool, locked, by key."""
+    free = free_of_keys(chosen.keys, pool)
     return {lane.pk: lane for lane in free.select_for_update(skip_locked=True, of=("self",))}
 
 

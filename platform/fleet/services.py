@@ -8,6 +8,7 @@ an attempt a lane's name is never given to another lane.
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -49,7 +50,7 @@ def allocate(
 
     Lanes that another dispatcher has locked are passed over, never waited for.
     """
-    locked = _best(wanted) if chosen is None else locked_lanes(chosen)
+    locked = _best(wanted) if chosen is None else locked_lanes(chosen, pool=wanted.pool)
     if locked is None:
         return None
     by_role = {role: iter(lanes) for role, lanes in locked.items()}
@@ -59,8 +60,8 @@ def allocate(
 
 
 def _best(wanted: LaneSpec) -> LockedLanes | None:
-    pool = pool_lanes()
-    return lock_best(list(kinds_wanted(wanted, pool)), lambda free: demand_for(wanted, pool, free))
+    pool = pool_lanes(wanted.pool)
+    return lock_best(list(kinds_wanted(wanted, pool)), partial(demand_for, wanted, pool), pool=wanted.pool)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,16 +76,17 @@ class WantedLanes:
 
 @transaction.atomic
 def allocate_more(
-    *, holder: LaneHolder, wanted: Sequence[WantedLanes], rewards_on_gpus: bool = False
+    *, holder: LaneHolder, pool: str, wanted: Sequence[WantedLanes], rewards_on_gpus: bool = False
 ) -> tuple[LaneGrant, ...] | None:
     """Allocate further lanes to an attempt that holds some; None if the free lanes do not suffice for all of them."""
     held = Lane.objects.filter(run_id=holder.run_id, attempt=holder.attempt).select_related("node")
     near = {lane.node.name for lane in held}
-    pool, taken = pool_lanes(), list[tuple[Lane, LaneRole, str]]()
+    lanes_of_pool, taken = pool_lanes(pool), list[tuple[Lane, LaneRole, str]]()
     for more in wanted:
-        kind = kind_for(more.role, pool, rewards_on_gpus=rewards_on_gpus)
+        kind = kind_for(more.role, lanes_of_pool, rewards_on_gpus=rewards_on_gpus)
         used = [lane.pk for lane, _, _ in taken]
-        locked = lock_best([kind], lambda free, more=more: _demand(more, free), near=near, without=used)  # type: ignore[misc]
+        demand_of = partial(_demand, more)
+        locked = lock_best([kind], demand_of, pool=pool, near=near, without=used)
         if locked is None:
             return None
         first = _next_number(holder, more.role) + sum(role is more.role for _, role, _ in taken)
@@ -149,6 +151,7 @@ def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, str]]) -> No
         use = LaneUse(
             lane=lane,
             label=lane.label,
+            pool=lane.pool_id,
             gpus=[gpu.name for gpu in lane.gpus.all()],
             accelerator=lane.accelerator,
             price_per_hour=lane.price_per_hour,
@@ -173,13 +176,13 @@ def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, str]]) -> No
 
 
 @transaction.atomic
-def allocate_for_preview(holder: LaneHolder) -> LaneGrant | None:
-    """Allocate a lane for a preview: a GPU if the pool has any, else a CPU lane; None if none is free.
+def allocate_for_preview(holder: LaneHolder, pool: str) -> LaneGrant | None:
+    """Allocate a lane of the pool for a preview: a GPU if it has any, else a CPU lane; None if none is free.
 
     A single lane does not queue behind runs that wait for several.
     """
-    one = WantedLanes(role=LaneRole.ROLLOUT, number=1)
-    locked = lock_best([kind_for(LaneRole.ROLLOUT, pool_lanes())], lambda free: _demand(one, free))
+    demand_of = partial(_demand, WantedLanes(role=LaneRole.ROLLOUT, number=1))
+    locked = lock_best([kind_for(LaneRole.ROLLOUT, pool_lanes(pool))], demand_of, pool=pool)
     if locked is None:
         return None
     (lane,) = locked[LaneRole.ROLLOUT]

@@ -19,7 +19,9 @@ from fleet.gpu_groups import gpu_groups
 from fleet.lane_choice import FreeLane
 from fleet.models import Gpu, Lane, LaneKind, Node, ServiceState
 from fleet.pool_changes import publish_holders
+from fleet.pool_membership import assign_pools, lock_membership
 from fleet.signals import announce_lanes
+from worker.contracts.lanes import DEFAULT_POOL
 
 MAX_GPUS_PER_LANE = 16
 """The most cards of one machine that share NVLink (HGX-2: two boards of eight)."""
@@ -65,6 +67,7 @@ def regroup_all() -> int:
 def regroup(node_id: int) -> int:
     """Give the node's GPUs the lanes that its setting asks for, as far as these are free; returns how many lanes were
     made or changed."""
+    lock_membership()
     node = Node.objects.get(pk=node_id)
     # MIG slices are devices of their own, which no collective joins.
     cards = node.gpus.exclude(lane=None).order_by("index")
@@ -81,6 +84,7 @@ def regroup(node_id: int) -> int:
         if not is_so_already and takes_work and now <= lanes.keys():
             changed += _remake(node, [lanes[pk] for pk in now if pk is not None], wanted, gpus)
     if changed:
+        assign_pools(node.lanes.filter(kind=LaneKind.GPU, held_since=None))
         publish_holders([node_id])
         announce_lanes()
     return changed
@@ -112,7 +116,7 @@ def _remake(node: Node, lanes: list[Lane], wanted: list[set[int]], gpus: dict[in
             index = next(number for number in range(first, first + len(used) + 1) if number not in used)
             used.add(index)
             label = f"{node.name}/{LaneKind.GPU}-{index}"
-            lane = Lane.objects.create(node=node, kind=LaneKind.GPU, index=index, label=label)
+            lane = Lane.objects.create(node=node, pool_id=DEFAULT_POOL, kind=LaneKind.GPU, index=index, label=label)
         kept.add(lane.pk)
         Gpu.objects.filter(pk__in=group).update(lane=lane)
     Lane.objects.filter(pk__in=[lane.pk for lane in lanes if lane.pk not in kept]).delete()

@@ -144,9 +144,11 @@ def hypothetical_plan(asked: RunSpec) -> PlanPreview:
     If the pool has too few lanes, the missing ones are assumed to be of its most frequent device. Raises
     `PlanningFailed`.
     """
-    devices = Counter(pool_devices())
+    devices = Counter(pool_devices(asked.lanes.pool))
     if not devices:
-        raise PlanningFailed("the pool has no lanes: register a node first")
+        raise PlanningFailed(
+            f"the pool {asked.lanes.pool} has no lanes that take work: add a node to it, or choose another"
+        )
     num_missing = max(0, asked.lanes.num_rollout + asked.lanes.num_trainer - devices.total())
     devices[max(devices, key=lambda device: (devices[device], device))] += num_missing
     found = _fastest(asked, devices, wait=True)
@@ -157,6 +159,6 @@ def hypothetical_plan(asked: RunSpec) -> PlanPreview:
 def can_be_planned(asked: RunSpec) -> bool:
     """Whether the run fits lanes of the pool, free or not. Raises `PlanBeingMade`."""
     try:
-        return _fastest(asked, pool_devices(), wait=False) is not None
+        return _fastest(asked, pool_devices(asked.lanes.pool), wait=False) is not None
     except PlanningFailed:
         return False

@@ -175,7 +175,7 @@ def test_a_lane_being_taken_is_passed_over_not_waited_for() -> None:
 def test_just_the_lanes_that_were_chosen_are_granted() -> None:
     ensure_local_lanes(num_cpu_lanes=5)
     wanted = LaneSpec(num_rollout=2, num_trainer=2, num_reward=1)
-    free = free_lanes_of([LaneKind.CPU])
+    free = free_lanes_of([LaneKind.CPU], pool="default")
     chosen = ChosenLanes(trainers=(free[0], free[2]), rollouts=(free[1], free[3]), rewards=(free[4],))
     assert allocate(holder=held_by(uuid.uuid4(), 1), wanted=wanted, chosen=chosen) is not None
     by_label = dict(Lane.objects.values_list("label", "role"))
@@ -193,9 +193,9 @@ def test_just_the_lanes_that_were_chosen_are_granted() -> None:
 def test_devices_have_the_names_that_their_maker_gives_them() -> None:
     ensure_local_lanes(num_cpu_lanes=2, num_gpus=2, accelerator="NVIDIA H100 80GB HBM3")
     wanted = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
-    assert free_devices(LaneKind.GPU) == pool_devices() == {"NVIDIA H100 80GB HBM3": 2}
+    assert free_devices(LaneKind.GPU, "default") == pool_devices("default") == {"NVIDIA H100 80GB HBM3": 2}
     run_id = allocated(wanted)
     assert run_id is not None
     assert devices_of(run_id, 1) == ("NVIDIA H100 80GB HBM3",) * 2
-    assert free_devices(LaneKind.GPU) == {}
-    assert pool_devices() == {"NVIDIA H100 80GB HBM3": 2}
+    assert free_devices(LaneKind.GPU, "default") == {}
+    assert pool_devices("default") == {"NVIDIA H100 80GB HBM3": 2}

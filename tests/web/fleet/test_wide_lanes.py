@@ -56,7 +56,7 @@ def test_linked_cards_make_a_lane_together(admin: User, node: Node) -> None:
     set_gpus_per_lane(user=admin, node=node, number=2)
     assert by_lane() == {"big/gpu-0": ["GPU-0", "GPU-2"], "big/gpu-1": ["GPU-1", "GPU-3"]}
     assert pool_lanes() == {"gpu": 2, "cpu": 3}
-    assert pool_devices() == {"NVIDIA H100 80GB HBM3": 2}
+    assert pool_devices("default") == {"NVIDIA H100 80GB HBM3": 2}
     assert AuditEntry.objects.get(action="node.set_gpus_per_lane").changes == {"gpus_per_lane": 2}
     set_gpus_per_lane(user=admin, node=node, number=1)
     assert by_lane() == {f"big/gpu-{index}": [f"GPU-{index}"] for index in range(4)}
