@@ -1,5 +1,7 @@
 """The free lanes as `fleet.lane_choice` needs them, read with three narrow queries however many they are."""
 
+from typing import Any
+
 from django.db.models import Count, QuerySet
 
 from fleet.lane_choice import FreeLane
@@ -38,9 +40,9 @@ def described(lanes: QuerySet[Lane]) -> list[FreeLane]:
     return found
 
 
-def _links(lanes: list[int]) -> dict[int, list[tuple[str, str, dict[str, object]]]]:
+def _links(lanes: list[int]) -> dict[int, list[tuple[str, str, dict[str, Any]]]]:
     """By lane: UUID, accelerator and `GpuTopology` of each of its GPUs."""
-    by_lane: dict[int, list[tuple[str, str, dict[str, object]]]] = {}
+    by_lane: dict[int, list[tuple[str, str, dict[str, Any]]]] = {}
     rows = Gpu.objects.filter(lane__in=lanes).order_by("index", "uuid")
     for lane, *about in rows.values_list("lane_id", "uuid", "accelerator", "topology"):
         by_lane.setdefault(lane, []).append(tuple(about))

@@ -65,7 +65,12 @@ def lock_best(
 def _lock(chosen: ChosenLanes, pool: str) -> dict[int, Lane]:
     """Those of the lanes that are free in the pool, locked, by key."""
     free = free_of_keys(chosen.keys, pool)
-    return {lane.pk: lane for lane in free.select_for_update(skip_locked=True, of=("self",))}
+    rows = {lane.pk: lane for lane in free.select_for_update(skip_locked=True, of=("self",))}
+    for lane in rows.values():
+        for gpu in lane.gpus.all():
+            # Known already, and asked for by the names of GPUs without UUIDs.
+            gpu.node = lane.node
+    return rows
 
 
 def _by_role(chosen: ChosenLanes, rows: Mapping[int, Lane]) -> LockedLanes:

@@ -74,8 +74,8 @@ def assign_pools(lanes: QuerySet[Lane] | None = None) -> list[LaneMove]:
 
 
 def lock_membership() -> None:
-    """Wait for other changes of membership to be committed. Whoever locks lanes and then calls `assign_pools` calls this
-    before, so that two never wait for each other."""
+    """Wait for other changes of membership to be committed. Whoever locks lanes and then calls `assign_pools` calls
+    this before, so that two never wait for each other."""
     Pool.objects.select_for_update(no_key=True).get(name=DEFAULT_POOL)
 
 

@@ -58,8 +58,11 @@ def free_in_order(kind: LaneKind, *, pool: str | None, device: str | None = None
 
 
 def free_of_keys(keys: Collection[int], pool: str | None = None) -> QuerySet[Lane]:
-    """Those of these lanes that are free, in a pool or in any, in the order of allocation."""
-    return _in_order(_usable_lanes(pool).filter(pk__in=keys, held_since=None))
+    """Those of these lanes that are free, in a pool or in any, each with its node and what grants and uses say of its
+    GPUs."""
+    of_grants = ("node", "lane", "index", "uuid", "accelerator", "resource", "identity", "price_per_gpu_hour")
+    free = _usable_lanes(pool).filter(pk__in=keys, held_since=None)
+    return free.select_related("node").prefetch_related(Prefetch("gpus", Gpu.objects.only(*of_grants)))
 
 
 def free_devices(kind: LaneKind, pool: str) -> dict[str, int]:

@@ -2,8 +2,8 @@
 
 Each pool is served for itself. The first run that it is large enough for blocks those behind it, so that small runs do
 not starve a large one. Which free lanes a run gets is chosen before the transaction, for `placement: auto` by the
-planner, which may take seconds. Lanes, state and attempt change in one transaction, which is rolled back if one of these
-lanes is not free any more; the launch task is enqueued on commit.
+planner, which may take seconds. Lanes, state and attempt change in one transaction, which is rolled back if one of
+these lanes is not free any more; the launch task is enqueued on commit.
 """
 
 import logging
@@ -141,7 +141,7 @@ def _placement(run: Run, free: Mapping[str, int]) -> ResolvedPlacement | None:
 def begin(run_id: UUID, placement: ResolvedPlacement, lanes: ChosenLanes) -> Attempt:
     """Create the attempt on just these lanes; raises `LanesTaken` if they are not all free any more."""
     lock_stream(run_id)
-    run = Run.objects.get(pk=run_id)
+    run = Run.objects.defer("spec", "prompts", "algebra").get(pk=run_id)
     number = run.attempt + 1
     if run.run_state not in WAITING_STATES or attempts.open_attempt(run_id) is not None:
         raise RunStateConflict("dispatch", run.run_state, legal_actions(run))

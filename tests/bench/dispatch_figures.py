@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from accounts.models import Project, User
 from accounts.services import create_project
-from fleet.models import LaneUse
+from fleet.models import LaneUse, Pool
 from fleet.services import release
 from fleet.shares import set_share
 from runs import attempts
@@ -29,6 +29,7 @@ from runs.services import create_run
 from server.embedded.waiting import wait_until
 from server.stack.processes import task_worker_process
 from tests.bench.seeded_pool import LANES_OF_A_RUN
+from worker.contracts.lanes import DEFAULT_POOL
 
 NUM_QUEUED = 1000
 NUM_PROJECTS = 5
@@ -43,7 +44,7 @@ def dispatch_figures(var: Path, num_rounds: int) -> dict[str, Figures]:
     queue_runs()
     started = dispatch_waiting()
     figures = {
-        "dispatch: the queue of 1,000 runs": _timed(lambda: None, current_queue, num_rounds),
+        "dispatch: the queue of 1,000 runs": _timed(lambda: None, lambda: current_queue(DEFAULT_POOL), num_rounds),
         **_allocations(started, num_rounds),
         "dispatch: a round that starts one run": _timed(lambda: _free(started), lambda: _round(started), num_rounds),
         "dispatch: a round that finds no lanes": _timed(lambda: None, dispatch_waiting, num_rounds),
@@ -60,8 +61,9 @@ def queue_runs() -> None:
     Run.objects.update(state="running")
     admin = User.objects.get(username="admin")
     projects = [create_project(user=admin, name=f"Queue {number}") for number in range(NUM_PROJECTS)]
+    pool = Pool.objects.get(name=DEFAULT_POOL)
     for number, project in enumerate(projects):
-        set_share(user=admin, project=project, guaranteed=16 * number, weight=1.0 + number)
+        set_share(user=admin, pool=pool, project=project, guaranteed=16 * number, weight=1.0 + number)
     for number in range(NUM_QUEUED):
         _queue(projects[number % NUM_PROJECTS], admin, number)
 
@@ -87,7 +89,7 @@ def _queue(project: Project, owner: User, number: int) -> None:
     fields = {
         field.attname: getattr(template, field.attname)
         for field in Run._meta.concrete_fields
-        if field.attname not in ("id", "num_prompts")
+        if not field.primary_key and not field.generated
     }
     fields |= {"project_id": project.pk, "name": f"queued {number}", "created_at": timezone.now()}
     RunStream.objects.create(run=Run.objects.create(**fields))
@@ -122,7 +124,7 @@ def _allocations(started: list[UUID], num_rounds: int) -> dict[str, Figures]:
     choices, transactions = list[float](), list[float]()
     for _ in range(num_rounds):
         _free(started)
-        run = current_queue().in_turn[0]
+        run = current_queue(DEFAULT_POOL).in_turn[0]
         began = time.perf_counter()
         placement, lanes = choose_lanes_for(run)
         chosen = time.perf_counter()

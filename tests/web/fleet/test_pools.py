@@ -29,7 +29,7 @@ some_labels = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(VALUES), m
 
 @pytest.fixture
 def admin(db: None) -> User:
-    return User.objects.create_user("pool-admin", password="x", is_staff=True)
+    return User.objects.create_user("pool-admin", password="x", is_pool_admin=True)
 
 
 def make_pool(name: str, order: int = 1, **match: str) -> Pool:

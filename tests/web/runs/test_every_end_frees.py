@@ -24,6 +24,7 @@ from runs.reconciler import Reconciler
 from runs.services import delete_run
 from tests.web.fake_cluster import FakeCluster
 from worker.contracts.events import LaneInfo, LanesEvent, StateEvent
+from worker.contracts.names import LaneRole
 from worker.contracts.states import RunState
 
 pytestmark = pytest.mark.django_db
@@ -108,7 +109,7 @@ def moved_off_a_drained_node(world: World, attempt: Attempt) -> None:
 
 
 def wrong_device(world: World, attempt: Attempt) -> None:
-    seen = LaneInfo(lane="trainer-0", role="trainer", node="local", device="cpu", pid=1, uuids=("GPU-x",))  # type: ignore[arg-type]
+    seen = LaneInfo(lane="trainer-0", role=LaneRole.TRAINER, node="local", device="cpu", pid=1, uuids=("GPU-x",))
     apply_event(attempt.run_id, 1, LanesEvent(seq=1, at=0.0, lanes=(seen,), algebra=attempt.run.batch_algebra))
     reported(RunState.FAILED)(world, attempt)
 

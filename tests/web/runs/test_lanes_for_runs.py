@@ -19,12 +19,14 @@ from runs.spec_check import warnings_of
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import LaneSpec
 from worker.contracts.run_spec import RunSpec
+from worker.scheduling.planning.planner import plan
 
 pytestmark = pytest.mark.django_db
 H100, L40S, OTHER = "NVIDIA H100 80GB HBM3", "NVIDIA L40S", "NVIDIA A100-SXM4-80GB"
 AUTO = {"pipeline": {"placement": "auto"}, "lanes": {"num_rollout": 2, "num_trainer": 2, "num_reward": 1}}
 FIXED = {**AUTO, "pipeline": {"placement": "disaggregated"}}
-MakeRun, MakeSpec = Callable[..., Run], Callable[..., RunSpec]
+MakeRun = Callable[..., Run]
+MakeSpec = Callable[..., RunSpec]
 
 
 def pool(**nodes: tuple[str, int]) -> None:
@@ -80,7 +82,6 @@ def test_lanes_of_which_nothing_is_known_are_not_taken_for_fast_ones(make_run: M
 
 def refuse(accelerator: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the planner find that the model does not fit this accelerator."""
-    from runs.plan_cache import plan
 
     def planned(asked: RunSpec, *, devices: Any, history: Any) -> Any:
         if accelerator in devices:
