@@ -190,12 +190,9 @@ def _are_linked(group: Lanes) -> bool:
 
 def islands(lanes: Lanes) -> list[Lanes]:
     """Groups of lanes that NVLink joins; those that it joins to no other by their NUMA nodes."""
-    islands, alone = list[Lanes](), list[FreeLane]()
-    for node in _grouped(lanes, _node):
-        joined = _joined(node)
-        islands += [group for group in joined if len(group) > 1]
-        alone += [group[0] for group in joined if len(group) == 1]
-    return islands + _numa_nodes(alone)
+    joined = [group for node in _grouped(lanes, _node) for group in _joined(node)]
+    alone = [group[0] for group in joined if len(group) == 1]
+    return [group for group in joined if len(group) > 1] + _numa_nodes(alone)
 
 
 def _joined(lanes: Lanes) -> list[Lanes]:

@@ -79,13 +79,14 @@ def allocate_more(
     *, holder: LaneHolder, pool: str, wanted: Sequence[WantedLanes], rewards_on_gpus: bool = False
 ) -> tuple[LaneGrant, ...] | None:
     """Allocate further lanes to an attempt that holds some; None if the free lanes do not suffice for all of them."""
-    held = Lane.objects.filter(run_id=holder.run_id, attempt=holder.attempt).select_related("node")
-    near = {lane.node.name for lane in held}
+    held = Lane.objects.filter(run_id=holder.run_id, attempt=holder.attempt)
+    near = set(held.values_list("node__name", flat=True))
+    own = set(held.values_list("gpus__accelerator", flat=True))
     lanes_of_pool, taken = pool_lanes(pool), list[tuple[Lane, LaneRole, str]]()
     for more in wanted:
         kind = kind_for(more.role, lanes_of_pool, rewards_on_gpus=rewards_on_gpus)
         used = [lane.pk for lane, _, _ in taken]
-        demand_of = partial(_demand, more)
+        demand_of = partial(_demand, more, own)
         locked = lock_best([kind], demand_of, pool=pool, near=near, without=used)
         if locked is None:
             return None
@@ -97,13 +98,14 @@ def allocate_more(
     return tuple(grant_of(lane) for lane, _, _ in taken)
 
 
-def _demand(more: WantedLanes, free: Mapping[str, int]) -> LaneDemand | None:
-    """The lanes of one role by device: of one kind where that is possible, since the lanes of a gang wait for each
-    other."""
+def _demand(more: WantedLanes, own: Collection[str | None], free: Mapping[str, int]) -> LaneDemand | None:
+    """The lanes of one role by device: of one kind where that is possible, and of the holder's `own` kinds first, since
+    the lanes of a gang wait for each other."""
     if more.device is not None:
         free = {more.device: free.get(more.device, 0)}
     enough = [device for device, number in free.items() if number >= more.number]
-    devices = taken_in_order(free, more.number, sorted(enough) or sorted(free))
+    order = sorted(enough or free, key=lambda device: (device not in own, device))
+    devices = taken_in_order(free, more.number, order)
     if devices.total() < more.number:
         return None
     by_role = {role: devices if role is more.role else Counter[str]() for role in LaneRole}
@@ -181,7 +183,7 @@ def allocate_for_preview(holder: LaneHolder, pool: str) -> LaneGrant | None:
 
     A single lane does not queue behind runs that wait for several.
     """
-    demand_of = partial(_demand, WantedLanes(role=LaneRole.ROLLOUT, number=1))
+    demand_of = partial(_demand, WantedLanes(role=LaneRole.ROLLOUT, number=1), ())
     locked = lock_best([kind_for(LaneRole.ROLLOUT, pool_lanes(pool))], demand_of, pool=pool)
     if locked is None:
         return None

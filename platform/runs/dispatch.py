@@ -77,6 +77,8 @@ def dispatch_pool(name: str) -> list[UUID]:
     """Start the runs of a pool that fit, in the order of its queue; returns their ids."""
     started: list[UUID] = []
     pool = pool_lanes(name)
+    if not free_lanes(name).get(kind_for(LaneRole.TRAINER, pool)):
+        return started
     for run in current_queue(name).in_turn:
         wanted = run.asked_lanes
         if not fits(wanted, pool, pool):

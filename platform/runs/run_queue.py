@@ -21,7 +21,10 @@ from runs.models import Attempt, Run
 from worker.contracts.states import RunState
 
 WAITING_STATES = (RunState.QUEUED, RunState.STARTING)
-NOT_READ = ("prompts", "spec", "algebra", "headline", "failure", "notes", "tags")
+NOT_READ = (
+    *("prompts", "num_prompts", "spec", "algebra", "headline", "failure", "notes", "tags", "parent", "archived_at"),
+    *("phase", "policy_version", "started_at", "ended_at", "ending", "ending_at", "last_heartbeat_at"),
+)
 """Columns that are read for single runs only: a thousand specs take a second to read, and their order needs none."""
 
 

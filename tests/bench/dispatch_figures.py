@@ -23,7 +23,7 @@ from fleet.services import release
 from fleet.shares import set_share
 from runs import attempts
 from runs.dispatch import begin, choose_lanes_for, dispatch_waiting
-from runs.models import AttemptOutcome, Run, RunStream
+from runs.models import Attempt, AttemptOutcome, Run, RunStream
 from runs.run_queue import current_queue
 from runs.services import create_run
 from server.embedded.waiting import wait_until
@@ -161,6 +161,13 @@ def _round_of_many(started: list[UUID]) -> Figures:
     return {"num_started": len(started), "ms": taken, "ms_each": taken / max(1, len(started))}
 
 
+def _drivers_post() -> None:
+    """As drivers of all runs with lanes do every few seconds: without, the worker is busy with runs that it lost."""
+    now = timezone.now()
+    Attempt.objects.filter(ended_at=None).update(submitted_at=now, bootstrap_used_at=now)
+    Run.objects.filter(attempts__ended_at=None, attempts__isnull=False).update(last_heartbeat_at=now)
+
+
 @contextmanager
 def task_worker(var: Path) -> Iterator[None]:
     """The stack's own Celery worker with its beat."""
@@ -182,6 +189,7 @@ def _freed_to_given(started: list[UUID], num_rounds: int) -> Figures:
     for number in range(NUM_WARM_UP + num_rounds):
         # At another moment of the beat's round each time.
         time.sleep(1 + 0.37 * (number % 5))
+        _drivers_post()
         last = LaneUse.objects.order_by("-pk").values_list("pk", flat=True)[0]
         given = LaneUse.objects.filter(pk__gt=last).values_list("run_id", flat=True)
         _free(started)

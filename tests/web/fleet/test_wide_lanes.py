@@ -14,7 +14,7 @@ from fleet.annotate import annotate
 from fleet.device_proof import compare
 from fleet.gpu_groups import gpu_groups
 from fleet.lane_choice import FreeLane
-from fleet.models import Gpu, Lane, LaneUse, Node, ServiceState
+from fleet.models import Gpu, Lane, LaneUse, Node, Pool, ServiceState
 from fleet.selectors import grants_of, pool_devices, pool_lanes
 from fleet.services import allocate, release
 from fleet.wide_lanes import MAX_GPUS_PER_LANE, regroup_all, set_gpus_per_lane
@@ -106,6 +106,15 @@ def test_a_card_that_joins_later_is_grouped_too(admin: User, node: Node) -> None
     post_node(alive("big", num_cpu_lanes=3), *cards(4), card("GPU-8", 4), card("GPU-9", 5))
     regroup_all()
     assert sorted(by_lane().values()) == [["GPU-0", "GPU-2"], ["GPU-1", "GPU-3"], ["GPU-8", "GPU-9"]]
+
+
+def test_lanes_made_anew_are_in_the_pool_of_their_labels(admin: User, node: Node) -> None:
+    Pool.objects.create(name="fast", order=1, match_labels={"model": "h100"})
+    annotate(user=admin, on=node, labels={"model": "h100"})
+    for number in (2, 1, 4):
+        set_gpus_per_lane(user=admin, node=node, number=number)
+        assert set(Lane.objects.filter(kind="gpu").values_list("pool", flat=True)) == {"fast"}
+        assert Lane.objects.filter(kind="gpu").count() == 4 // number
 
 
 def test_slices_of_a_card_stay_lanes_of_their_own(admin: User) -> None:
