@@ -151,7 +151,7 @@ class EachLaneIsInOnePool(TestCase):
         )
     )
     def test_after_any_changes_each_lane_is_where_its_labels_say(self, steps: list[tuple[str, Any, Any]]) -> None:
-        admin = User.objects.create_user("admin", is_staff=True)
+        admin = User.objects.create_user("admin", is_pool_admin=True)
         for name in ("n0", "n1"):
             post_node(alive(name), card(f"GPU-{int(name[1]) * 2}", 0))
         for kind, what, value in steps:

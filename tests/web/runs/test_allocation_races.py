@@ -148,36 +148,34 @@ def assert_sound() -> None:
     assert LaneUse.objects.values("run_id", "attempt", "name_in_run").distinct().count() == LaneUse.objects.count()
 
 
-def forget_everything() -> None:
-    LaneUse.objects.all().delete()
-    Project.objects.all().delete()
-    Node.objects.all().delete()
+Pool = Callable[[list[Dispatcher]], list[Run]]
 
 
-@pytest.mark.django_db(transaction=True)
-# Threads never take the same turns twice, so that shrinking a failure would prove nothing.
-@settings(max_examples=6, suppress_health_check=list(HealthCheck), deadline=None, phases=[Phase.generate])
-@given(dispatchers=dispatchers, seed=st.integers(0, 2**32))
-def test_fifty_dispatchers_at_once_give_every_lane_to_one_run_and_every_gang_whole(
-    make_run: Callable[..., Run],
-    make_project: Callable[..., Project],
-    make_spec: Callable[..., RunSpec],
-    dispatchers: list[Dispatcher],
-    seed: int,
-) -> None:
-    forget_everything()
-    report_pool()
-    projects = [make_project(f"p{number}") for number in range(3)]
-    runs = [
-        make_run(
-            project=projects[number % 3],
-            spec=make_spec(
-                lanes={"num_rollout": each.num_rollout, "num_trainer": each.num_trainer, "num_reward": 1},
-                pipeline={"placement": "colocated" if each.is_colocated else "disaggregated"},
-            ),
-        )
-        for number, each in enumerate(dispatchers)
-    ]
+@pytest.fixture
+def pool(make_run: Callable[..., Run], make_project: Callable[..., Project], make_spec: Callable[..., RunSpec]) -> Pool:
+    """A new pool with a run for each dispatcher."""
+
+    def make(dispatchers: list[Dispatcher]) -> list[Run]:
+        LaneUse.objects.all().delete()
+        Project.objects.all().delete()
+        Node.objects.all().delete()
+        report_pool()
+        projects = [make_project(f"p{number}") for number in range(3)]
+        return [
+            make_run(
+                project=projects[number % 3],
+                spec=make_spec(
+                    lanes={"num_rollout": each.num_rollout, "num_trainer": each.num_trainer, "num_reward": 1},
+                    pipeline={"placement": "colocated" if each.is_colocated else "disaggregated"},
+                ),
+            )
+            for number, each in enumerate(dispatchers)
+        ]
+
+    return make
+
+
+def dispatch_at_once(dispatchers: list[Dispatcher], runs: list[Run], seed: int) -> None:
     acts = [act_of(each, run) for each, run in zip(dispatchers, runs, strict=True)]
     random.Random(seed).shuffle(acts)
     assert run_at_once(acts) == []
@@ -190,3 +188,24 @@ def test_fifty_dispatchers_at_once_give_every_lane_to_one_run_and_every_gang_who
         release(run_id=holder.run_id, attempt=holder.attempt)
     assert free_lanes() == pool_lanes() == {"gpu": NUM_NODES * NUM_GPUS, "cpu": 8 * NUM_NODES}
     assert not LaneUse.objects.filter(until=None).exists()
+
+
+# Threads never take the same turns twice, so that shrinking a failure would prove nothing.
+of_threads = settings(suppress_health_check=list(HealthCheck), deadline=None, phases=[Phase.generate])
+
+
+@pytest.mark.django_db(transaction=True)
+@settings(of_threads, max_examples=2)
+@given(dispatchers=dispatchers, seed=st.integers(0, 2**32))
+def test_fifty_dispatchers_at_once_give_every_lane_to_one_run_and_every_gang_whole(
+    pool: Pool, dispatchers: list[Dispatcher], seed: int
+) -> None:
+    dispatch_at_once(dispatchers, pool(dispatchers), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@settings(of_threads, max_examples=20)
+@given(dispatchers=dispatchers, seed=st.integers(0, 2**32))
+def test_whatever_fifty_dispatchers_at_once_do(pool: Pool, dispatchers: list[Dispatcher], seed: int) -> None:
+    dispatch_at_once(dispatchers, pool(dispatchers), seed)
