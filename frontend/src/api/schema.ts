@@ -241,7 +241,7 @@ export interface paths {
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
-        /** @description Write labels, notes or the price of a node's GPUs. For pool admins. */
+        /** @description Write labels, notes, the price of a node's GPUs, or how many of them make a lane. For pool admins. */
         readonly patch: operations["nodes_partial_update"];
         readonly trace?: never;
     };
@@ -2852,9 +2852,9 @@ export interface components {
         readonly LaneRole: "rollout" | "trainer" | "reward";
         /**
          * LaneSpec
-         * @description Lanes that the run asks the pool for, by role. A lane is one GPU, or one CPU slot on a machine without GPUs. For
-         *     colocated and auto placement, rollout and trainer lanes are added up: every colocated lane does both, and the
-         *     planner makes a split of its own.
+         * @description Lanes that the run asks the pool for, by role. A lane is one GPU, or several of a node where a pool admin has set
+         *     so, of which the first one computes; on a machine without GPUs it is one CPU slot. For colocated and auto placement,
+         *     rollout and trainer lanes are added up: every colocated lane does both, and the planner makes a split of its own.
          */
         readonly LaneSpec: {
             /**
@@ -3437,6 +3437,21 @@ export interface components {
         };
         readonly PatchedMemberRole: {
             readonly role?: components["schemas"]["ProjectRole"];
+        };
+        /** @description What is left out stays as it is. */
+        readonly PatchedNodeToWrite: {
+            /** @description All labels; those not named go. */
+            readonly labels?: {
+                readonly [key: string]: string;
+            };
+            readonly notes?: string;
+            /**
+             * Format: decimal
+             * @description Null takes the price away.
+             */
+            readonly price_per_gpu_hour?: string | null;
+            /** @description How many of its GPUs make a lane, linked ones together. Held lanes change once they are free. */
+            readonly gpus_per_lane?: number;
         };
         readonly PatchedProjectName: {
             readonly name?: string;
@@ -4080,6 +4095,8 @@ export interface components {
             readonly reported_at: string | null;
             /** @description Why its GPUs could not be read. */
             readonly reader_error: string;
+            /** @description How many of its GPUs make a lane; held lanes may have others. */
+            readonly gpus_per_lane: number;
             readonly num_lanes: number;
             readonly num_held: number;
             readonly gpus: readonly components["schemas"]["PoolGpu"][];
@@ -6122,6 +6139,7 @@ export type OptimizerSpec = components['schemas']['OptimizerSpec'];
 export type PatchedAccountRights = components['schemas']['PatchedAccountRights'];
 export type PatchedAnnotationsToWrite = components['schemas']['PatchedAnnotationsToWrite'];
 export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
+export type PatchedNodeToWrite = components['schemas']['PatchedNodeToWrite'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
 export type PatchedRunChanges = components['schemas']['PatchedRunChanges'];
 export type PerformanceSpec = components['schemas']['PerformanceSpec'];
@@ -6676,7 +6694,7 @@ export interface operations {
         };
         readonly requestBody?: {
             readonly content: {
-                readonly "application/json": components["schemas"]["PatchedAnnotationsToWrite"];
+                readonly "application/json": components["schemas"]["PatchedNodeToWrite"];
             };
         };
         readonly responses: {
