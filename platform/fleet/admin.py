@@ -15,6 +15,7 @@ from fleet.models import (
     Node,
     NodeAgent,
     PoolPolicy,
+    ProjectBudget,
     ProjectShare,
     StateChange,
 )
@@ -40,6 +41,7 @@ register(
         HealthChange: ("at", "name", "health", "remedy"),
         GpuTest: ("gpu", "state", "requested_by", "created_at", "ended_at"),
         NodeAgent: ("id", "created_at", "reported_at"),
+        ProjectBudget: ("project", "amount", "unit", "period", "when_spent", "warned_at", "spent_at"),
         ProjectShare: ("project", "guaranteed_lanes", "max_lanes", "weight"),
         PoolPolicy: ("half_life_hours",),
     },

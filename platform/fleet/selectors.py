@@ -47,14 +47,9 @@ def free_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
     return _by_kind(_usable_lanes(pool).filter(held_since=None))
 
 
-def free_in_order(kind: LaneKind, *, pool: str | None, device: str | None = None) -> QuerySet[Lane]:
-    """The free lanes of a kind in a pool, or in all, in the order of allocation; with `device`, those with that
-    accelerator, or the CPU lanes for `cpu`."""
-    free = _usable_lanes(pool).filter(kind=kind, held_since=None)
-    if device is not None:
-        of_device = Lane.objects.filter(gpus__accelerator=device) if device != CPU else Lane.objects.filter(gpus=None)
-        free = free.filter(pk__in=of_device.values("pk"))
-    return _in_order(free)
+def free_in_order(kind: LaneKind, *, pool: str | None) -> QuerySet[Lane]:
+    """The free lanes of a kind in a pool, or in all, in the order of allocation."""
+    return _in_order(_usable_lanes(pool).filter(kind=kind, held_since=None))
 
 
 def free_of_keys(keys: Collection[int], pool: str | None = None) -> QuerySet[Lane]:

@@ -1,10 +1,12 @@
 """Lanes of several GPUs: linked cards together, made of free lanes only, and what grants and uses say of them."""
 
 import uuid
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +15,7 @@ from audit.models import AuditEntry
 from fleet.annotate import annotate
 from fleet.device_proof import compare
 from fleet.gpu_groups import gpu_groups
+from fleet.idleness import idle_gpus
 from fleet.lane_choice import FreeLane
 from fleet.models import Gpu, Lane, LaneUse, Node, Pool, ServiceState
 from fleet.selectors import grants_of, pool_devices, pool_lanes
@@ -115,6 +118,16 @@ def test_lanes_made_anew_are_in_the_pool_of_their_labels(admin: User, node: Node
         set_gpus_per_lane(user=admin, node=node, number=number)
         assert set(Lane.objects.filter(kind="gpu").values_list("pool", flat=True)) == {"fast"}
         assert Lane.objects.filter(kind="gpu").count() == 4 // number
+
+
+def test_the_cards_that_no_process_computes_on_are_not_called_idle(admin: User, node: Node) -> None:
+    set_gpus_per_lane(user=admin, node=node, number=2)
+    run_id = uuid.uuid4()
+    assert allocate(holder=held_by(run_id, 1), wanted=THREE) is not None
+    long_ago = timezone.now() - timedelta(days=1)
+    since = Lane.objects.filter(run_id=run_id, kind="gpu").values_list("held_since", flat=True)[0]
+    Gpu.objects.update(idle_since=long_ago, held_for=since)
+    assert {idle.gpu.uuid for idle in idle_gpus(timezone.now())} == {"GPU-0", "GPU-1"}
 
 
 def test_slices_of_a_card_stay_lanes_of_their_own(admin: User) -> None:
