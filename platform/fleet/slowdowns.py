@@ -25,7 +25,7 @@ def note_speeds(run_id: UUID, attempt: int, measured: MeasuredCostTable) -> list
     slow = []
     for name, comparison in compared.items():
         # A process computes on the first GPU of its lane.
-        for gpu in by_name[name].gpus.all()[:1]:
+        for gpu in list(by_name[name].gpus.all())[:1]:
             _note(gpu, comparison)
             slow += [gpu.name] if comparison.is_slow else []
     return slow
