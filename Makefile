@@ -88,7 +88,7 @@ bench-staleness: ready-dev ## what is learnt per sample at staleness 0 and 1, th
 bench-overhead: ready-dev ## what the whole stack costs over one process on the demo's work, in turns (some 45 minutes)
 	@exec $(PYTHON) -m tests.bench.overhead
 
-bench-pool: ready-dev ## what the pool page costs at 512 GPUs: REST, live frames, drawing in a browser (4 minutes)
+bench-pool: ready-dev ## what 512 GPUs cost: REST, live frames, drawing in a browser, dispatch with 1,000 queued runs (6 minutes)
 	@exec $(PYTHON) -m tests.bench.pool
 
 lock: ready-dev ## rewrite the requirement locks

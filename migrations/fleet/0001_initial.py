@@ -105,6 +105,7 @@ class Migration(migrations.Migration):
                 ('in_cluster_at', models.DateTimeField(null=True)),
                 ('reported_at', models.DateTimeField(null=True)),
                 ('reader_error', models.CharField(blank=True, default='', max_length=500)),
+                ('gpus_per_lane', models.PositiveSmallIntegerField(default=1)),
                 ('are_gpus_held', models.BooleanField(default=True)),
                 ('lost_since', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),

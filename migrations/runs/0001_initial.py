@@ -1,6 +1,7 @@
 # The tables as they stand: 0.1.0 is unreleased, so there is one migration an app.
 
 import django.db.models.deletion
+import django.db.models.fields.json
 import django.utils.timezone
 import uuid
 from django.conf import settings
@@ -33,6 +34,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=120)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('spec', models.JSONField()),
+                ('spec_lanes', models.GeneratedField(db_persist=True, expression=django.db.models.fields.json.KeyTransform('lanes', 'spec'), output_field=models.JSONField())),
                 ('prompts', models.JSONField()),
                 ('num_prompts', models.GeneratedField(db_persist=True, expression=models.Func('prompts', function='jsonb_array_length'), output_field=models.PositiveIntegerField())),
                 ('algebra', models.JSONField()),

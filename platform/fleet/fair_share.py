@@ -113,19 +113,26 @@ def in_turn(
     queues: dict[P, list[Waiting[P, R]]] = {}
     for run in sorted(waiting, key=lambda run: (run.priority, run.since, str(run.run))):
         queues.setdefault(run.project, []).append(run)
+    for queue in queues.values():
+        queue.reverse()
+
+    def rank(project: P) -> tuple[bool, float, int, float, str]:
+        return _rank(queues[project][-1], known[project], entitled[project], holds, used)
+
+    # Each turn changes the rank of one project alone.
+    ranks = {project: rank(project) for project in queues}
     order: list[Waiting[P, R]] = []
-    while queues:
-        heads = [queue[0] for queue in queues.values()]
-        head = min(heads, key=lambda run: _rank(run, known[run.project], entitled[run.project], holds, used))
-        queue = queues[head.project]
-        queue.pop(0)
-        if not queue:
-            del queues[head.project]
+    while ranks:
+        head = queues[min(ranks, key=ranks.__getitem__)].pop()
         after = holds.get(head.project, 0) + head.num_lanes
         limit = known[head.project].limit
         if limit is None or after <= limit:
             holds[head.project] = after
             order.append(head)
+        if queues[head.project]:
+            ranks[head.project] = rank(head.project)
+        else:
+            del ranks[head.project]
     return order
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
 
 from fleet.models import Gpu, Lane, PoolPolicy
 
@@ -54,9 +54,12 @@ class IdleGpu:
 
 
 def idle_gpus(now: datetime, run_ids: set[UUID] | None = None) -> list[IdleGpu]:
-    """Those GPUs, of these runs or of all; the longest idle first."""
+    """Those GPUs, of these runs or of all; the longest idle first. Of a lane of several the first one counts, on which
+    its process computes."""
+    before = Gpu.objects.filter(lane=OuterRef("lane"), index__lt=OuterRef("index"))
     policies = {policy.pool_id: policy for policy in PoolPolicy.objects.all()}
     rows = Gpu.objects.filter(idle_since__isnull=False, lane__attempt__isnull=False, lane__held_since=F("held_for"))
+    rows = rows.exclude(Exists(before))
     if run_ids is not None:
         rows = rows.filter(lane__run_id__in=run_ids)
     found = []

@@ -10,12 +10,15 @@ from worker.contracts.names import LaneRole
 
 def lanes_in_order(wanted: LaneSpec) -> list[tuple[LaneRole, str]]:
     """Every lane wanted, as (role, name in its run)."""
-    counts = {
+    return [(role, lane_name(role, index)) for role, count in _by_role(wanted).items() for index in range(count)]
+
+
+def _by_role(wanted: LaneSpec) -> dict[LaneRole, int]:
+    return {
         LaneRole.ROLLOUT: wanted.num_rollout,
         LaneRole.TRAINER: wanted.num_trainer,
         LaneRole.REWARD: wanted.num_reward,
     }
-    return [(role, lane_name(role, index)) for role, count in counts.items() for index in range(count)]
 
 
 def lane_name(role: LaneRole, number: int) -> str:
@@ -38,8 +41,10 @@ def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on_gpus: b
 
 def kinds_wanted(wanted: LaneSpec, pool: Mapping[LaneKind, int]) -> dict[LaneKind, int]:
     """How many lanes of each kind `wanted` needs from `pool` (lanes by kind, free or not)."""
-    kinds = (kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus) for role, _ in lanes_in_order(wanted))
-    return dict(Counter(kinds))
+    kinds = Counter[LaneKind]()
+    for role, number in _by_role(wanted).items():
+        kinds[kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus)] += number
+    return dict(+kinds)
 
 
 def fits(wanted: LaneSpec, available: Mapping[LaneKind, int], pool: Mapping[LaneKind, int]) -> bool:

@@ -20,7 +20,10 @@ from live.publish import publish_pool
 _DECISION = ("state", "reason", "changed_by", "state_until")
 _WRITTEN = ("labels", "notes", "price_per_gpu_hour")
 _SHOWN: dict[type[Model], tuple[str, ...]] = {
-    Node: (*_DECISION, *_WRITTEN, "name", "address", "num_cores", "reader_error", "are_gpus_held", "lost_since"),
+    Node: (
+        *(*_DECISION, *_WRITTEN, "name", "address", "num_cores", "reader_error"),
+        *("are_gpus_held", "gpus_per_lane", "lost_since"),
+    ),
     Gpu: (
         *(*_DECISION, *_WRITTEN, "uuid", "accelerator", "lane_id", "lost_since"),
         *("identity", "topology", "faults", "health", "health_causes", "remedy"),

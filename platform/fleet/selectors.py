@@ -12,7 +12,7 @@ from django.db.models import Count, F, Min, Prefetch, Q, QuerySet
 from fleet.lane_demand import kind_for, lane_number
 from fleet.lane_layout import NOT_OFFERED
 from fleet.models import Gpu, Lane, LaneKind, Node, NodeAgent, Pool, ServiceState, StateChange
-from worker.contracts.lanes import DEFAULT_POOL, LaneGrant, LaneSpec
+from worker.contracts.lanes import DEFAULT_POOL, LaneGrant
 from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import Vendor
 
@@ -52,32 +52,28 @@ def pool_or_default(name: str) -> str:
     return name if Pool.objects.filter(pk=name).exists() else DEFAULT_POOL
 
 
-def free_in_order(kind: LaneKind, *, pool: str | None, device: str | None = None) -> QuerySet[Lane]:
-    """The free lanes of a kind in a pool, or in all, in the order of allocation; with `device`, those with that
-    accelerator, or the CPU lanes for `cpu`."""
-    free = _usable_lanes(pool).filter(kind=kind, held_since=None)
-    if device is not None:
-        of_device = Lane.objects.filter(gpus__accelerator=device) if device != CPU else Lane.objects.filter(gpus=None)
-        free = free.filter(pk__in=of_device.values("pk"))
-    return _in_order(free)
+def free_in_order(kind: LaneKind, *, pool: str | None) -> QuerySet[Lane]:
+    """The free lanes of a kind in a pool, or in all, in the order of allocation."""
+    return _in_order(_usable_lanes(pool).filter(kind=kind, held_since=None))
+
+
+def free_of_keys(keys: Collection[int], pool: str | None = None) -> QuerySet[Lane]:
+    """Those of these lanes that are free, in a pool or in any, each with its node and what grants and uses say of its
+    GPUs."""
+    of_grants = ("node", "lane", "index", "uuid", "accelerator", "resource", "identity", "price_per_gpu_hour")
+    free = _usable_lanes(pool).filter(pk__in=keys, held_since=None)
+    return free.select_related("node").prefetch_related(Prefetch("gpus", Gpu.objects.only(*of_grants)))
 
 
 def free_devices(kind: LaneKind, pool: str) -> dict[str, int]:
     """Number of free lanes of a kind in a pool, by device."""
-    return dict(Counter(_device(lane) for lane in free_in_order(kind, pool=pool)))
+    return _by_device(free_in_order(kind, pool=pool))
 
 
-def devices_for(wanted: LaneSpec) -> tuple[str, ...]:
-    """Devices of the rollout and trainer lanes that `wanted` would get now, in the order of allocation."""
-    num_lanes = wanted.num_rollout + wanted.num_trainer
-    kind = kind_for(LaneRole.TRAINER, pool_lanes(wanted.pool))
-    return tuple(_device(lane) for lane in free_in_order(kind, pool=wanted.pool)[:num_lanes])
-
-
-def pool_devices(pool: str, num_lanes: int) -> tuple[str, ...]:
-    """Devices of the first `num_lanes` lanes that can generate or train, free or not; fewer if the pool has fewer."""
+def pool_devices(pool: str) -> dict[str, int]:
+    """Number of the pool's lanes that can generate or train by device, free or not."""
     kind = kind_for(LaneRole.TRAINER, pool_lanes(pool))
-    return tuple(_device(lane) for lane in _in_order(_usable_lanes(pool).filter(kind=kind))[:num_lanes])
+    return _by_device(_usable_lanes(pool).filter(kind=kind))
 
 
 def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
@@ -213,6 +209,15 @@ def _in_order(lanes: QuerySet[Lane]) -> QuerySet[Lane]:
 
 def _device(lane: Lane) -> str:
     return CPU if lane.kind == LaneKind.CPU else lane.accelerator
+
+
+def _by_device(lanes: QuerySet[Lane]) -> dict[str, int]:
+    """Number of the lanes, which are of one kind, by device."""
+    plain = lanes.select_related(None).prefetch_related(None).order_by()
+    # A lane of several GPUs, which are alike, has as many rows.
+    rows = plain.values_list("pk", "kind", "gpus__accelerator")
+    devices = {pk: CPU if kind == LaneKind.CPU else device or "" for pk, kind, device in rows}
+    return dict(Counter(devices.values()))
 
 
 def _of_pool(lanes: QuerySet[Lane], pool: str | None) -> QuerySet[Lane]:

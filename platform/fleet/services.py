@@ -5,19 +5,25 @@ Invariant: a request is granted whole or not at all, in one transaction; two dis
 an attempt a lane's name is never given to another lane.
 """
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from fleet.device_mixes import demand_for, taken_in_order
+from fleet.lane_choice import ChosenLanes, LaneDemand
 from fleet.lane_demand import kind_for, kinds_wanted, lane_name, lane_number, lanes_in_order
-from fleet.models import Lane, LaneKind, LaneUse
+from fleet.lane_locks import LockedLanes, lock_best, locked_lanes
+from fleet.models import Lane, LaneUse
 from fleet.pool_changes import publish_holders
-from fleet.selectors import free_in_order, grant_of, pool_lanes
+from fleet.selectors import grant_of, pool_lanes
 from fleet.signals import announce_lanes
+from fleet.wide_lanes import regroup_on_commit
 from worker.contracts.lanes import LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole
 
@@ -36,26 +42,26 @@ class LaneHolder:
 
 
 @transaction.atomic
-def allocate(*, holder: LaneHolder, wanted: LaneSpec, trainers: Collection[int] = ()) -> tuple[LaneGrant, ...] | None:
-    """Allocate lanes for every role; None if the free lanes do not suffice for the whole request.
+def allocate(
+    *, holder: LaneHolder, wanted: LaneSpec, chosen: ChosenLanes | None = None
+) -> tuple[LaneGrant, ...] | None:
+    """Allocate just the lanes `chosen` for the request, by default those that suit it best now; None if they are not
+    all free.
 
-    Lanes that another dispatcher has locked are skipped, never waited for. `trainers` are the positions, among the
-    lanes that generate or train, of those that train; by default the last ones do.
+    Lanes that another dispatcher has locked are passed over, never waited for.
     """
-    chosen: dict[LaneKind, list[Lane]] = {}
-    pool = pool_lanes(wanted.pool)
-    for kind, count in kinds_wanted(wanted, pool).items():
-        chosen[kind] = _locked_free_lanes(kind, count, pool=wanted.pool)
-        if len(chosen[kind]) < count:
-            return None
-    working = kind_for(LaneRole.TRAINER, pool)
-    chosen[working] = _trainers_last(chosen[working], wanted.num_rollout + wanted.num_trainer, trainers)
-    taken = [
-        (chosen[kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus)].pop(0), role, name)
-        for role, name in lanes_in_order(wanted)
-    ]
+    locked = _best(wanted) if chosen is None else locked_lanes(chosen, pool=wanted.pool)
+    if locked is None:
+        return None
+    by_role = {role: iter(lanes) for role, lanes in locked.items()}
+    taken = [(next(by_role[role]), role, name) for role, name in lanes_in_order(wanted)]
     _hold(holder, taken)
     return tuple(grant_of(lane) for lane, _, _ in taken)
+
+
+def _best(wanted: LaneSpec) -> LockedLanes | None:
+    pool = pool_lanes(wanted.pool)
+    return lock_best(list(kinds_wanted(wanted, pool)), partial(demand_for, wanted, pool), pool=wanted.pool)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +79,39 @@ def allocate_more(
     *, holder: LaneHolder, pool: str, wanted: Sequence[WantedLanes], rewards_on_gpus: bool = False
 ) -> tuple[LaneGrant, ...] | None:
     """Allocate further lanes to an attempt that holds some; None if the free lanes do not suffice for all of them."""
+    held = Lane.objects.filter(run_id=holder.run_id, attempt=holder.attempt)
+    near = set(held.values_list("node__name", flat=True))
+    own = set(held.values_list("gpus__accelerator", flat=True))
     lanes_of_pool, taken = pool_lanes(pool), list[tuple[Lane, LaneRole, str]]()
     for more in wanted:
         kind = kind_for(more.role, lanes_of_pool, rewards_on_gpus=rewards_on_gpus)
         used = [lane.pk for lane, _, _ in taken]
-        lanes = _locked_free_lanes(kind, more.number, pool=pool, device=more.device, without=used)
-        if len(lanes) < more.number:
+        demand_of = partial(_demand, more, own)
+        locked = lock_best([kind], demand_of, pool=pool, near=near, without=used)
+        if locked is None:
             return None
         first = _next_number(holder, more.role) + sum(role is more.role for _, role, _ in taken)
-        taken += [(lane, more.role, lane_name(more.role, first + index)) for index, lane in enumerate(lanes)]
+        taken += [
+            (lane, more.role, lane_name(more.role, first + index)) for index, lane in enumerate(locked[more.role])
+        ]
     _hold(holder, taken)
     return tuple(grant_of(lane) for lane, _, _ in taken)
+
+
+def _demand(more: WantedLanes, own: Collection[str | None], free: Mapping[str, int]) -> LaneDemand | None:
+    """The lanes of one role by device: of one kind where that is possible, and of the holder's `own` kinds first, since
+    the lanes of a gang wait for each other."""
+    if more.device is not None:
+        free = {more.device: free.get(more.device, 0)}
+    enough = [device for device, number in free.items() if number >= more.number]
+    order = sorted(enough or free, key=lambda device: (device not in own, device))
+    devices = taken_in_order(free, more.number, order)
+    if devices.total() < more.number:
+        return None
+    by_role = {role: devices if role is more.role else Counter[str]() for role in LaneRole}
+    return LaneDemand(
+        trainers=by_role[LaneRole.TRAINER], rollouts=by_role[LaneRole.ROLLOUT], rewards=by_role[LaneRole.REWARD]
+    )
 
 
 def _next_number(holder: LaneHolder, role: LaneRole) -> int:
@@ -141,15 +169,12 @@ def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, str]]) -> No
         )
         uses.append(use)
     fields = ["run_id", "attempt", "preview_id", "test_id", "role", "name_in_run", "held_since"]
-    Lane.objects.bulk_update([lane for lane, _, _ in taken], fields)
+    # One statement of plain values: `bulk_update` builds a CASE for each column and row.
+    Lane.objects.bulk_create(
+        [lane for lane, _, _ in taken], update_conflicts=True, unique_fields=["id"], update_fields=fields
+    )
     LaneUse.objects.bulk_create(uses)
     publish_holders(lane.node_id for lane, _, _ in taken)
-
-
-def _trainers_last(lanes: list[Lane], num_working: int, trainers: Collection[int]) -> list[Lane]:
-    """The first `num_working` lanes with those at the positions `trainers` moved to their end, then the other lanes."""
-    positions = sorted(range(num_working), key=lambda position: position in trainers)
-    return [lanes[position] for position in positions] + lanes[num_working:]
 
 
 @transaction.atomic
@@ -158,10 +183,13 @@ def allocate_for_preview(holder: LaneHolder, pool: str) -> LaneGrant | None:
 
     A single lane does not queue behind runs that wait for several.
     """
-    for lane in _locked_free_lanes(kind_for(LaneRole.ROLLOUT, pool_lanes(pool)), 1, pool=pool):
-        _hold(holder, [(lane, LaneRole.ROLLOUT, lane_name(LaneRole.ROLLOUT, 0))])
-        return grant_of(lane)
-    return None
+    demand_of = partial(_demand, WantedLanes(role=LaneRole.ROLLOUT, number=1), ())
+    locked = lock_best([kind_for(LaneRole.ROLLOUT, pool_lanes(pool))], demand_of, pool=pool)
+    if locked is None:
+        return None
+    (lane,) = locked[LaneRole.ROLLOUT]
+    _hold(holder, [(lane, LaneRole.ROLLOUT, lane_name(LaneRole.ROLLOUT, 0))])
+    return grant_of(lane)
 
 
 @transaction.atomic
@@ -174,17 +202,6 @@ def allocate_for_test(test_id: UUID, lanes: Collection[int]) -> bool:
     names = [(lane, LaneRole.ROLLOUT, lane_name(LaneRole.ROLLOUT, number)) for number, lane in enumerate(found)]
     _hold(LaneHolder(test_id=test_id, project_id=None, user_id=None), names)
     return True
-
-
-def _locked_free_lanes(
-    kind: LaneKind, count: int, *, pool: str, device: str | None = None, without: Collection[int] = ()
-) -> list[Lane]:
-    """At most `count` free lanes of the kind in the pool, locked until the transaction ends.
-
-    `device` is the accelerator that they must have, or `cpu`; `without` are keys of lanes to leave out.
-    """
-    free = free_in_order(kind, pool=pool, device=device).exclude(pk__in=without)
-    return list(free.select_for_update(skip_locked=True, of=("self",))[:count])
 
 
 def release(*, run_id: UUID, attempt: int) -> int:
@@ -212,6 +229,7 @@ def _free(lanes: QuerySet[Lane]) -> int:
     held = dict(lanes.select_for_update().values_list("pk", "node"))
     publish_holders(held.values())
     if held:
+        regroup_on_commit(held.keys())
         announce_lanes()
     LaneUse.objects.filter(lane__in=held, until=None).update(until=timezone.now())
     return Lane.objects.filter(pk__in=held).update(

@@ -24,7 +24,8 @@ def note_speeds(run_id: UUID, attempt: int, measured: MeasuredCostTable) -> list
     compared = compare_lanes(measured, {name: lane.accelerator for name, lane in by_name.items()})
     slow = []
     for name, comparison in compared.items():
-        for gpu in by_name[name].gpus.all():
+        # A process computes on the first GPU of its lane.
+        for gpu in list(by_name[name].gpus.all())[:1]:
             _note(gpu, comparison)
             slow += [gpu.name] if comparison.is_slow else []
     return slow

@@ -1,21 +1,27 @@
 """Dispatch of waiting runs in the order of their pool's queue, each with its whole gang of lanes.
 
 Each pool is served for itself. The first run that it is large enough for blocks those behind it, so that small runs do
-not starve a large one. For `placement: auto` the planner works before the transaction, because planning may take
-seconds. Lanes, state and attempt change in one transaction, which is rolled back if the lanes are not those of the
-plan; the launch task is enqueued on commit.
+not starve a large one. Which free lanes a run gets is chosen before the transaction, for `placement: auto` by the
+planner, which may take seconds. Lanes, state and attempt change in one transaction, which is rolled back if one of
+these lanes is not free any more; the launch task is enqueued on commit.
 """
 
-from collections.abc import Sequence
+import logging
+from collections import Counter
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.db import transaction
 
-from fleet.lane_demand import fits
-from fleet.selectors import devices_for, devices_of, free_lanes, pool_lanes
+from fleet.device_mixes import devices_of_kind, with_rewards
+from fleet.lane_choice import ChosenLanes, choose_lanes
+from fleet.lane_demand import fits, kind_for, kinds_wanted
+from fleet.lane_locks import free_lanes_of
+from fleet.selectors import free_lanes, pool_lanes
 from fleet.services import LaneHolder, allocate
 from runs import attempts
-from runs.auto_placement import ResolvedPlacement, choose
+from runs.auto_placement import ResolvedPlacement, can_be_planned, choose
+from runs.device_order import best_first
 from runs.enqueue import enqueue_on_commit
 from runs.failure import describe_failure
 from runs.legal_actions import legal_actions
@@ -24,14 +30,24 @@ from runs.plan_cache import PlanBeingMade, PlanningFailed
 from runs.run_queue import WAITING_STATES, current_queue, pools_with_queues, waiting_runs
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
+from worker.contracts.names import LaneRole
 from worker.contracts.states import RunState
 from worker.contracts.task_names import DISPATCH_RUNS, LAUNCH_RUN
 
+logger = logging.getLogger(__name__)
+
 ACTOR = "dispatch"
+MAX_CHOICES = 3
+"""How often lanes are chosen for a run in one round: where others take them each time, the next round comes soon, since
+they free some again or fill the pool."""
 
 
 class LanesTaken(Exception):
     """Another dispatcher took the lanes: the transaction is rolled back, and the run goes on waiting."""
+
+
+class LanesUnsuitable(LanesTaken):
+    """The planner finds no placement on the free lanes, and would on others of the pool, which the run waits for."""
 
 
 def dispatch_soon(**_: object) -> None:
@@ -61,8 +77,10 @@ def dispatch_pool(name: str) -> list[UUID]:
     """Start the runs of a pool that fit, in the order of its queue; returns their ids."""
     started: list[UUID] = []
     pool = pool_lanes(name)
+    if not free_lanes(name).get(kind_for(LaneRole.TRAINER, pool)):
+        return started
     for run in current_queue(name).in_turn:
-        wanted = run.sized_spec.granted_lanes
+        wanted = run.asked_lanes
         if not fits(wanted, pool, pool):
             continue
         if not fits(wanted, free_lanes(name), pool):
@@ -83,32 +101,59 @@ def dispatch_pool(name: str) -> list[UUID]:
 def start_attempt(run: Run) -> Attempt:
     """Allocate lanes to the run and create its next attempt; `run` is the row as read with the queue.
 
+    Where another dispatcher takes one of the lanes that were chosen, others are chosen, at most `MAX_CHOICES` times.
     Raises `LanesTaken`, `RunStateConflict` if the run no longer waits, `PlanningFailed`, `PlanBeingMade`.
     """
-    wanted = run.sized_spec.granted_lanes
-    devices = devices_for(wanted)
-    if len(devices) < wanted.num_rollout + wanted.num_trainer:
+    for number in range(1, MAX_CHOICES + 1):
+        chosen, lanes = choose_lanes_for(run)
+        try:
+            return begin(run.pk, chosen, lanes)
+        except LanesTaken:
+            logger.info("run %s: choice %d of at most %d of lanes was taken by another", run.pk, number, MAX_CHOICES)
+    raise LanesTaken(f"run {run.pk} found its lanes taken {MAX_CHOICES} times")
+
+
+def choose_lanes_for(run: Run) -> tuple[ResolvedPlacement, ChosenLanes]:
+    """The placement of the run's next attempt and the free lanes for it, neither locked nor written."""
+    pool = pool_lanes(run.pool)
+    lanes = free_lanes_of(kinds_wanted(run.asked_lanes, pool), pool=run.pool)
+    free = Counter(lane.device for lane in lanes)
+    working = devices_of_kind(kind_for(LaneRole.TRAINER, pool), free)
+    placement = _placement(run, {device: free[device] for device in working})
+    if placement is None:
         raise LanesTaken(f"run {run.pk} found its lanes taken")
-    return _begin(run.pk, choose(run, devices), devices)
+    spec, order = placement.spec, best_first(placement.spec, working)
+    demand = with_rewards(placement.trainers, placement.rollouts, spec.granted_lanes, pool, free, order)
+    chosen = None if demand is None else choose_lanes(lanes, demand)
+    if chosen is None:
+        raise LanesTaken(f"run {run.pk} found its lanes taken")
+    return placement.with_trainers_at(chosen.trainer_positions), chosen
+
+
+def _placement(run: Run, free: Mapping[str, int]) -> ResolvedPlacement | None:
+    try:
+        return choose(run, free)
+    except PlanningFailed as error:
+        if can_be_planned(run.sized_spec):
+            raise LanesUnsuitable(f"run {run.pk} waits for other lanes than those that are free: {error}") from error
+        raise
 
 
 @transaction.atomic
-def _begin(run_id: UUID, chosen: ResolvedPlacement, devices: Sequence[str]) -> Attempt:
-    """Create the attempt with the spec `chosen` for `devices`; if other devices were allocated, the lanes count as
-    taken."""
+def begin(run_id: UUID, placement: ResolvedPlacement, lanes: ChosenLanes) -> Attempt:
+    """Create the attempt on just these lanes; raises `LanesTaken` if they are not all free any more."""
     lock_stream(run_id)
-    run = Run.objects.get(pk=run_id)
+    run = Run.objects.defer("spec", "prompts", "algebra").get(pk=run_id)
     number = run.attempt + 1
     if run.run_state not in WAITING_STATES or attempts.open_attempt(run_id) is not None:
         raise RunStateConflict("dispatch", run.run_state, legal_actions(run))
-    attempt = attempts.mint(run, number, chosen)
+    attempt = attempts.mint(run, number, placement)
     if run.run_state is RunState.QUEUED:
         origin = f", resuming after batch {run.resume_batch}" if run.resume_from else ""
         reason = f"lanes are free: attempt {number}{origin}"
         move(run_id, [RunState.QUEUED], RunState.STARTING, reason=reason, actor=ACTOR)
     holder = LaneHolder(run_id=run_id, attempt=number, project_id=run.project_id, user_id=run.created_by_id)
-    granted = allocate(holder=holder, wanted=chosen.spec.granted_lanes, trainers=chosen.trainers)
-    if granted is None or devices_of(run_id, number) != tuple(devices):
+    if allocate(holder=holder, wanted=placement.spec.granted_lanes, chosen=lanes) is None:
         raise LanesTaken(f"run {run_id} found its lanes taken")
     enqueue_on_commit(LAUNCH_RUN, str(run_id), number)
     return attempt

@@ -7,6 +7,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 from django.utils.functional import cached_property
 
@@ -37,6 +38,10 @@ class Run(models.Model):
     """The run that this one was duplicated from."""
 
     spec = models.JSONField()
+    spec_lanes = models.GeneratedField(
+        expression=KeyTransform("lanes", "spec"), output_field=models.JSONField(), db_persist=True
+    )
+    """The `lanes` of `spec`, so that queues need not read specs."""
     prompts = models.JSONField()
     """The prompts, copied when the run is created, because its prompt set may be deleted later."""
     num_prompts = models.GeneratedField(
@@ -127,8 +132,8 @@ class Run(models.Model):
 
     @property
     def asked_lanes(self) -> LaneSpec:
-        """The lanes of `sized_spec`, without validating the rest: for queues of many runs."""
-        return LaneSpec.model_validate({**self.spec["lanes"], **(self.resized_lanes or {})})
+        """The lanes of `sized_spec`, without reading and validating the rest: for queues of many runs."""
+        return LaneSpec.model_validate({**self.spec_lanes, **(self.resized_lanes or {})})
 
     @property
     def batch_algebra(self) -> BatchAlgebra:

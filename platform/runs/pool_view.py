@@ -107,6 +107,7 @@ class NodeRow:
     in_cluster_at: datetime | None
     reported_at: datetime | None
     reader_error: str
+    gpus_per_lane: int
     labels: Mapping[str, str]
     notes: str
     price_per_gpu_hour: Decimal | None
@@ -192,6 +193,7 @@ def _node_row(node: Node, names: dict[UUID, str]) -> NodeRow:
         in_cluster_at=node.in_cluster_at,
         reported_at=node.reported_at,
         reader_error=node.reader_error,
+        gpus_per_lane=node.gpus_per_lane,
         labels=node.labels,
         notes=node.notes,
         price_per_gpu_hour=node.price_per_gpu_hour,

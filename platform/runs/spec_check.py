@@ -16,7 +16,9 @@ from catalog.model_configs import model_problems
 from catalog.prompt_pictures import picture_problem
 from catalog.scorers import scorer_problems
 from catalog.selectors import prompts_of_set
+from fleet.device_mixes import gang_alike
 from fleet.selectors import pool_devices
+from runs.device_order import best_first
 from runs.pool_check import pool_problems
 from runs.wait_reasons import lacking
 from worker.contracts.families import negative_prompt_problem
@@ -140,9 +142,11 @@ def _too_few_prompts(spec: RunSpec, num_prompts: int) -> Errors:
 
 
 def warnings_of(spec: RunSpec) -> list[str]:
-    """Warnings about a valid spec: one if the pool is too small, and one for each role that is predicted not to fit its
-    lanes. Devices without a known profile are left out."""
-    devices = pool_devices(spec.lanes.pool, spec.lanes.num_rollout + spec.lanes.num_trainer)
+    """Warnings about a valid spec: one if the pool is too small, and one for each role that is predicted not to fit the
+    lanes that it would get if all were free. Devices without a known profile are left out."""
+    wanted, pool = spec.granted_lanes, pool_devices(spec.lanes.pool)
+    mix = gang_alike(pool, wanted.num_trainer, wanted.num_rollout, best_first(spec, pool))
+    devices = pool if mix is None else {*mix[0], *mix[1]}
     named = [name for device in devices if (name := profile_name(device)) is not None]
     shortage = lacking(spec.granted_lanes)
     warnings = [f"The run {shortage}: it would wait until lanes join."] if shortage else []

@@ -9,6 +9,7 @@ from celery import shared_task
 
 from fleet.spending import check_budgets
 from fleet.upkeep import end_maintenance
+from fleet.wide_lanes import regroup_all
 from runs.budget_stops import stop_spent_projects
 from runs.checkpoint_files import delete_checkpoints as delete_checkpoint_files
 from runs.cluster import RayCluster
@@ -46,13 +47,14 @@ def reconcile_runs() -> None:
 
 @shared_task(name=task_names.KEEP_UP_POOL)
 def keep_up_pool() -> None:
-    """End maintenance whose time has come, move runs off what is drained by a deadline, and hold projects to their
-    budgets and runs to their GPUs' use."""
+    """End maintenance whose time has come, move runs off what is drained by a deadline, hold projects to their budgets
+    and runs to their GPUs' use, and give lanes the GPUs that their node's setting asks for."""
     end_maintenance()
     move_runs_off()
     check_budgets()
     stop_spent_projects()
     release_idle_lanes()
+    regroup_all()
 
 
 @shared_task(name=task_names.WATCH_NODES)

@@ -51,13 +51,13 @@ def move(
     now = timezone.now()
     with transaction.atomic():
         lock_stream(run_id)
-        current = Run.objects.get(pk=run_id)
+        current = Run.objects.only("state").get(pk=run_id)
         rows = Run.objects.filter(pk=run_id, state=current.state, state__in=list(old))
         if attempt is not None:
             rows = rows.filter(attempt=attempt)
         if not rows.update(**_stamps(new, now), **(changes or {})):
             raise RunStateConflict(new, current.run_state, LEGAL_MOVES[current.run_state])
-        changed = Run.objects.select_related("project").get(pk=run_id)
+        changed = Run.objects.select_related("project").defer("spec", "prompts", "algebra").get(pk=run_id)
         transition = append_transition(changed, old=current.state, reason=reason, actor=actor)
     return transition
 

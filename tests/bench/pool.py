@@ -1,11 +1,12 @@
-"""What the pool page costs at 512 GPUs: its REST answers, its live frames, and its drawing in a browser.
+"""What the pool costs at 512 GPUs: REST answers, live frames, drawing in a browser, and giving lanes to queued runs.
 
-    python -m tests.bench.pool [--nodes 64] [--gpus 8] [--rounds 20] [--out var/bench/pool.json]
+    python -m tests.bench.pool [--nodes 64] [--gpus 8] [--rounds 20] [--parts dispatch] [--out var/bench/pool.json]
 
 The web is a process of its own on real PostgreSQL and Valkey, seeded as `tests.bench.seeded_pool` says. REST is
 measured as its client sees it, on a machine where nothing else asks. A frame is that which the web sends for one post
 of a node agent that reports every GPU. The page is Chromium's, at 1440 × 900 pixels, while such posts come once a
-second; a task of its main thread over 50 ms counts as long, which is what a reader would feel.
+second; a task of its main thread over 50 ms counts as long, which is what a reader would feel. Dispatch is measured as
+`tests.bench.dispatch_figures` says.
 """
 
 import argparse
@@ -45,6 +46,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=64)
     parser.add_argument("--gpus", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--parts", default="rest,frames,page,dispatch", help="what to measure, separated by commas")
     parser.add_argument("--port", type=int, default=8871)
     parser.add_argument("--out", type=Path, default=Path("var/bench/pool.json"))
     arguments = parser.parse_args()
@@ -52,7 +54,9 @@ def main() -> None:
         set_up_django(Path(folder), arguments.port)
         from tests.bench.pool_figures import measure
 
-        result = measure(Path(folder), arguments.port, arguments.nodes, arguments.gpus, arguments.rounds)
+        result = measure(
+            Path(folder), arguments.port, arguments.nodes, arguments.gpus, arguments.rounds, arguments.parts.split(",")
+        )
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(result, indent=1))
     print(table(result))

@@ -6,7 +6,7 @@ import statistics
 import subprocess
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,11 @@ from server.embedded.local_servers import database_and_broker
 from server.embedded.waiting import wait_until
 from server.stack.first_start import migrate_and_collect
 from server.stack.processes import web_process
+from tests.bench.dispatch_figures import dispatch_figures
 from tests.bench.seeded_pool import Seeded, node_reports, seed
 from worker.contracts.node_reports import REPORTS_PATH
 
+PARTS = ("rest", "frames", "page", "dispatch")
 CHROMIUM = "/usr/bin/chromium"
 START_SECONDS = 60.0
 FRAME_SECONDS = 20.0
@@ -64,14 +66,20 @@ def _answers(address: str) -> bool:
         return False
 
 
-def measure(var: Path, port: int, num_nodes: int, num_gpus: int, num_rounds: int) -> dict[str, Any]:
+def measure(
+    var: Path, port: int, num_nodes: int, num_gpus: int, num_rounds: int, parts: Sequence[str] = PARTS
+) -> dict[str, Any]:
     with served(var, port) as address:
         seeded = seed(num_nodes, num_gpus)
-        figures = {
-            **rest_figures(address, seeded, num_rounds),
-            **frame_figures(address, seeded, num_nodes, num_gpus, num_rounds),
-            **page_figures(address, seeded, num_nodes, num_gpus, num_rounds),
-        }
+        figures: dict[str, Figures] = {}
+        if "rest" in parts:
+            figures |= rest_figures(address, seeded, num_rounds)
+        if "frames" in parts:
+            figures |= frame_figures(address, seeded, num_nodes, num_gpus, num_rounds)
+        if "page" in parts:
+            figures |= page_figures(address, seeded, num_nodes, num_gpus, num_rounds)
+        if "dispatch" in parts:
+            figures |= dispatch_figures(var, num_rounds)
         counts = {"num_nodes": Node.objects.count(), "num_gpus": Gpu.objects.count(), "num_lanes": Lane.objects.count()}
     return {**counts, "num_cores": os.cpu_count(), "load": os.getloadavg()[0], "figures": figures}
 

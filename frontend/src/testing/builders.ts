@@ -465,6 +465,7 @@ export function poolNode(id = 1, fields: Partial<PoolNode> = {}): PoolNode {
     in_cluster_at: "2026-01-01T00:00:00Z",
     reported_at: "2026-01-01T00:00:00Z",
     reader_error: "",
+    gpus_per_lane: 1,
     labels: {},
     notes: "",
     price_per_gpu_hour: null,

@@ -11,6 +11,7 @@ from fleet.health_rules import Health
 from fleet.models import LaneKind, StateChange
 from fleet.standing import PoolState
 from fleet.upkeep import LANE_ACTIONS, MAX_REASON_CHARS, PoolAction
+from fleet.wide_lanes import MAX_GPUS_PER_LANE
 from worker.contracts.node_reports import GpuFaults, GpuIdentity, GpuLive, GpuTopology
 
 LANE_KINDS = [kind.value for kind in LaneKind]
@@ -112,6 +113,7 @@ class PoolNode(Standing, Annotations):
     in_cluster_at = serializers.DateTimeField(allow_null=True, help_text="When Ray last counted it as alive.")
     reported_at = serializers.DateTimeField(allow_null=True, help_text="When its own agent was last heard.")
     reader_error = serializers.CharField(help_text="Why its GPUs could not be read.")
+    gpus_per_lane = serializers.IntegerField(help_text="How many of its GPUs make a lane; held lanes may have others.")
     num_lanes = serializers.IntegerField()
     num_held = serializers.IntegerField()
     gpus = PoolGpu(many=True)
@@ -215,4 +217,15 @@ class AnnotationsToWrite(serializers.Serializer[Any]):
     notes = serializers.CharField(required=False, allow_blank=True)
     price_per_gpu_hour = serializers.DecimalField(
         max_digits=10, decimal_places=4, required=False, allow_null=True, help_text="Null takes the price away."
+    )
+
+
+class NodeToWrite(AnnotationsToWrite):
+    """What is left out stays as it is."""
+
+    gpus_per_lane = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_GPUS_PER_LANE,
+        help_text="How many of its GPUs make a lane, linked ones together. Held lanes change once they are free.",
     )

@@ -3,8 +3,10 @@
 Lists of GPUs are compressed: 512 of them are a megabyte, and a twentieth of it compressed.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
@@ -22,6 +24,7 @@ from fleet.annotate import annotate
 from fleet.models import Gpu, Lane, Node, StateChange
 from fleet.selectors import changes_of
 from fleet.upkeep import PoolAction, act, act_on_all
+from fleet.wide_lanes import set_gpus_per_lane
 from runs.pool_view import GpuRow, LaneRow, NodeRow, gpu_row, lane_row, node_row, pool_facts, pool_rows
 
 
@@ -58,10 +61,15 @@ class NodeView(APIView):
     def get(self, request: Request, node_id: int) -> Response:
         return Response(bodies.PoolNode(_node(request, node_id)).data)
 
-    @extend_schema(request=bodies.AnnotationsToWrite, responses=bodies.PoolNode)
+    @extend_schema(request=bodies.NodeToWrite, responses=bodies.PoolNode)
     def patch(self, request: Request, node_id: int) -> Response:
-        """Write labels, notes or the price of a node's GPUs. For pool admins."""
-        _annotate(request, get_object_or_404(Node, pk=node_id))
+        """Write labels, notes, the price of a node's GPUs, or how many of them make a lane. For pool admins."""
+        asked, node = checked(bodies.NodeToWrite(data=request.data)), get_object_or_404(Node, pk=node_id)
+        number = asked.pop("gpus_per_lane", None)
+        with transaction.atomic():
+            _annotate(request, node, asked)
+            if number is not None:
+                set_gpus_per_lane(user=user_of(request), node=node, number=number)
         return Response(bodies.PoolNode(_node(request, node_id)).data)
 
 
@@ -94,7 +102,7 @@ class GpuView(APIView):
     @extend_schema(request=bodies.AnnotationsToWrite, responses=bodies.PoolGpu)
     def patch(self, request: Request, gpu_id: int) -> Response:
         """Write labels, notes or the price of one GPU. For pool admins."""
-        _annotate(request, get_object_or_404(Gpu, pk=gpu_id))
+        _annotate(request, get_object_or_404(Gpu, pk=gpu_id), checked(bodies.AnnotationsToWrite(data=request.data)))
         return Response(bodies.PoolGpu(_gpu(request, gpu_id)).data)
 
 
@@ -195,7 +203,6 @@ def _lane(request: Request, lane_id: int) -> LaneRow:
     return row
 
 
-def _annotate(request: Request, on: Node | Gpu) -> None:
-    asked = checked(bodies.AnnotationsToWrite(data=request.data))
+def _annotate(request: Request, on: Node | Gpu, asked: Mapping[str, Any]) -> None:
     takes_price_away = "price_per_gpu_hour" in asked and asked["price_per_gpu_hour"] is None
     annotate(user=user_of(request), on=on, **asked, without_price=takes_price_away)

@@ -29,6 +29,8 @@ class Node(InService, Annotated):
     """When its own watcher was last heard."""
     reader_error = models.CharField(max_length=500, blank=True, default="")
     """Why its GPUs could not be read when it reported last."""
+    gpus_per_lane = models.PositiveSmallIntegerField(default=1)
+    """How many of its GPUs make a lane; lanes that are held change once they are free."""
     are_gpus_held = models.BooleanField(default=True)
     """Whether Ray gives its GPUs to Tandem; false as long as another program uses some of them."""
     lost_since = models.DateTimeField(null=True)

@@ -100,6 +100,19 @@ def test_admins_write_labels_notes_and_prices_and_everybody_reads_them(
     assert (refused.status_code, list(refused.json()["errors"])) == (400, ["labels"])
 
 
+def test_admins_say_how_many_gpus_make_a_lane(admin: APIClient, api: APIClient, db: None) -> None:
+    post(alive("n0"), reports=(report(alive("n0"), *(card(f"GPU-{index}", index) for index in range(4))),))
+    (node,) = results(api, "nodes")
+    address = f"/api/v1/nodes/{node['id']}"
+    assert (node["gpus_per_lane"], len(results(api, "lanes", kind="gpu"))) == (1, 4)
+    assert api.patch(address, {"gpus_per_lane": 2}, format="json").status_code == 403
+    assert list(admin.patch(address, {"gpus_per_lane": 17}, format="json").json()["errors"]) == ["gpus_per_lane"]
+    changed = admin.patch(address, {"gpus_per_lane": 2, "notes": "pairs"}, format="json").json()
+    assert (changed["gpus_per_lane"], changed["notes"]) == (2, "pairs")
+    assert [lane["device"] for lane in results(api, "lanes", kind="gpu")] == ["0,1", "2,3"]
+    assert {gpu["lane"] for gpu in results(api, "gpus")} == {"n0/gpu-0", "n0/gpu-2"}
+
+
 def test_others_may_not_and_cordoning_needs_a_reason(api: APIClient, admin: APIClient, run: Run) -> None:
     (node,) = results(api, "nodes")
     address = f"/api/v1/nodes/{node['id']}/actions"

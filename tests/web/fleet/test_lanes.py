@@ -8,10 +8,12 @@ from django.db import connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet.lane_choice import ChosenLanes
 from fleet.lane_demand import fits, kinds_wanted
 from fleet.lane_layout import ensure_local_lanes
+from fleet.lane_locks import free_lanes_of
 from fleet.models import Lane, LaneKind, Node, ServiceState
-from fleet.selectors import devices_for, devices_of, free_lanes, grants_of, holders, pool_lanes
+from fleet.selectors import devices_of, free_devices, free_lanes, grants_of, holders, pool_devices, pool_lanes
 from fleet.services import allocate, release
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import LaneSpec, gpu_resource
@@ -69,7 +71,7 @@ def test_reward_lanes_take_gpus_when_the_spec_asks_for_it_and_the_pool_has_any()
     ensure_local_lanes(num_cpu_lanes=2, num_gpus=3)
     granted = allocate(holder=held_by(uuid.uuid4(), 1), wanted=asking)
     assert granted is not None
-    assert {lane.role: lane.device for lane in granted} == {"rollout": "0", "trainer": "1", "reward": "2"}
+    assert {lane.role: lane.device for lane in granted} == {"trainer": "0", "rollout": "1", "reward": "2"}
     assert kinds_wanted(asking, {LaneKind.CPU: 3}) == {LaneKind.CPU: 3}
 
 
@@ -79,8 +81,8 @@ def test_rewards_are_scored_on_cpu_lanes_where_the_pool_has_gpus() -> None:
     granted = allocate(holder=held_by(uuid.uuid4(), 1), wanted=THREE)
     assert granted is not None
     assert {lane.role: (lane.device, lane.resources) for lane in granted} == {
-        LaneRole.ROLLOUT: ("0", (gpu_resource("local", 0),)),
-        LaneRole.TRAINER: ("1", (gpu_resource("local", 1),)),
+        LaneRole.TRAINER: ("0", (gpu_resource("local", 0),)),
+        LaneRole.ROLLOUT: ("1", (gpu_resource("local", 1),)),
         LaneRole.REWARD: ("cpu", ()),
     }
     assert allocated(THREE) is None, "no GPU is left, and CPU lanes are no stand-in"
@@ -170,11 +172,12 @@ def test_a_lane_being_taken_is_passed_over_not_waited_for() -> None:
 
 
 @pytest.mark.django_db
-def test_the_lanes_that_train_can_be_named_by_place() -> None:
+def test_just_the_lanes_that_were_chosen_are_granted() -> None:
     ensure_local_lanes(num_cpu_lanes=5)
     wanted = LaneSpec(num_rollout=2, num_trainer=2, num_reward=1)
-    granted = allocate(holder=held_by(uuid.uuid4(), 1), wanted=wanted, trainers=(0, 2))
-    assert granted is not None
+    free = free_lanes_of([LaneKind.CPU], pool="default")
+    chosen = ChosenLanes(trainers=(free[0], free[2]), rollouts=(free[1], free[3]), rewards=(free[4],))
+    assert allocate(holder=held_by(uuid.uuid4(), 1), wanted=wanted, chosen=chosen) is not None
     by_label = dict(Lane.objects.values_list("label", "role"))
     assert [by_label[f"local/cpu-{index}"] for index in range(5)] == [
         "trainer",
@@ -183,14 +186,16 @@ def test_the_lanes_that_train_can_be_named_by_place() -> None:
         "rollout",
         "reward",
     ]
+    assert allocate(holder=held_by(uuid.uuid4(), 1), wanted=wanted, chosen=chosen) is None
 
 
 @pytest.mark.django_db
 def test_devices_have_the_names_that_their_maker_gives_them() -> None:
     ensure_local_lanes(num_cpu_lanes=2, num_gpus=2, accelerator="NVIDIA H100 80GB HBM3")
     wanted = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
-    assert devices_for(wanted) == ("NVIDIA H100 80GB HBM3",) * 2
+    assert free_devices(LaneKind.GPU, "default") == pool_devices("default") == {"NVIDIA H100 80GB HBM3": 2}
     run_id = allocated(wanted)
     assert run_id is not None
     assert devices_of(run_id, 1) == ("NVIDIA H100 80GB HBM3",) * 2
-    assert devices_for(wanted) == ()
+    assert free_devices(LaneKind.GPU, "default") == {}
+    assert pool_devices("default") == {"NVIDIA H100 80GB HBM3": 2}

@@ -1,5 +1,6 @@
 """Automatic placement: settled when lanes are given, by costs measured on the same work, and kept with the attempt."""
 
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from runs.wait_reasons import why_waiting
 from tests.web.lane_holders import held_by
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
+from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
 
@@ -70,7 +72,7 @@ def test_the_plan_says_what_else_there_was(auto_run: Run) -> None:
     start_attempt(auto_run)
     revision = PlanRevision.objects.get(run=auto_run)
     assert (revision.attempt.number, revision.number, revision.since_batch) == (1, 1, 0)
-    assert revision.reason == "the fastest for the lanes that were free"
+    assert revision.reason == "3 × cpu: the only choice among the free lanes (6 × cpu)"
     made = revision.plan
     best = made["by_mode"][made["mode"]]
     assert best["samples_per_second"] == max(mode["samples_per_second"] for mode in made["by_mode"].values())
@@ -95,11 +97,15 @@ def test_costs_measured_on_the_same_work_replace_the_profile(
     allocate(holder=held_by(earlier.pk, 1), wanted=earlier.run_spec.granted_lanes)
     slow_training = costs({"rollout-0": 0.001, "gang": 5.0, "reward-0": 0.001})
     record_costs(earlier.pk, 1, slow_training)
-    chosen = choose(auto_run, ("cpu",) * 3)
+    chosen = choose(auto_run, {"cpu": 3})
+    assert chosen is not None
     assert chosen.plan is not None
     assert (chosen.plan["costs"], chosen.plan["num_batches_measured"]) == ("measured", MIN_BATCHES)
     assert chosen.spec.granted_lanes.num_trainer >= 2, "training was seen to be slow: it gets most lanes"
-    assert choose(auto_run, ("NVIDIA H100 80GB HBM3",) * 3).plan["costs"] == "profile"  # type: ignore[index]
+    elsewhere = choose(auto_run, {"NVIDIA H100 80GB HBM3": 3})
+    assert elsewhere is not None
+    assert elsewhere.plan is not None
+    assert elsewhere.plan["costs"] == "profile"
 
 
 def test_costs_of_other_work_or_of_too_few_batches_are_not_used(
@@ -210,10 +216,17 @@ def test_a_run_that_cannot_be_planned_fails_with_the_planners_reason_and_blocks_
 def test_lanes_that_changed_hands_while_planning_leave_nothing_behind(
     auto_run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runs.dispatch.devices_for", lambda wanted: ("NVIDIA H100 80GB HBM3",) * 3)
+    def planned_meanwhile(run: Run, free: Any) -> Any:
+        """Choose, while another run takes lanes until too few are left."""
+        chosen = choose(run, free)
+        allocate(holder=held_by(uuid.uuid4(), 1), wanted=LaneSpec(num_rollout=1, num_trainer=1, num_reward=1))
+        return chosen
+
+    monkeypatch.setattr("runs.dispatch.choose", planned_meanwhile)
     assert dispatch_waiting() == []
     auto_run.refresh_from_db()
     assert (auto_run.state, auto_run.attempt) == ("queued", 0)
+    assert not PlanRevision.objects.exists()
 
 
 def test_members_read_the_plan_of_the_newest_attempt(auto_run: Run, make_run: Callable[..., Run]) -> None:

@@ -1,5 +1,6 @@
 """Plans that a run adopts while it works: what its driver gets for that, and what is kept of what it reports."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -120,7 +121,9 @@ def test_an_attempt_that_goes_on_by_the_newest_plan_has_made_no_promise_of_its_o
     apply_event(auto_run.pk, 1, adopted(roles_of(answer, num_trainer=3)))
     attempts.close(auto_run.pk, 1, AttemptOutcome.LOST, detail="no heartbeat")
     auto_run.resume_from, auto_run.resume_batch = "a checkpoint", 7
-    attempts.mint(auto_run, 2, choose(auto_run, devices_of(auto_run.pk, 1)))
+    kept = choose(auto_run, Counter(devices_of(auto_run.pk, 1)))
+    assert kept is not None
+    attempts.mint(auto_run, 2, kept)
     *_, changed, resumed = plan_steps(auto_run.project.users.get(), auto_run)
     assert (resumed["num_trainer"], resumed["since_batch"]) == (changed["num_trainer"], 7) == (3, 7)
     assert changed["promise"] is not None and resumed["promise"] is None

@@ -259,6 +259,7 @@ export function NodeDetails({ node }: { node: PoolNode }) {
           ],
           ["Last report", <Age of={node.reported_at} />],
           ["In the cluster", node.in_cluster_at && clock(unixSeconds(node.in_cluster_at))],
+          ["GPUs of a lane", node.gpus_per_lane > 1 && `${node.gpus_per_lane}`],
           ...written(node),
         ]}
       />
