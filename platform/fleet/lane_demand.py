@@ -10,12 +10,15 @@ from worker.contracts.names import LaneRole
 
 def lanes_in_order(wanted: LaneSpec) -> list[tuple[LaneRole, str]]:
     """Every lane wanted, as (role, name in its run)."""
-    counts = {
+    return [(role, lane_name(role, index)) for role, count in _counts(wanted).items() for index in range(count)]
+
+
+def _counts(wanted: LaneSpec) -> dict[LaneRole, int]:
+    return {
         LaneRole.ROLLOUT: wanted.num_rollout,
         LaneRole.TRAINER: wanted.num_trainer,
         LaneRole.REWARD: wanted.num_reward,
     }
-    return [(role, lane_name(role, index)) for role, count in counts.items() for index in range(count)]
 
 
 def lane_name(role: LaneRole, number: int) -> str:
@@ -38,10 +41,28 @@ def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on_gpus: b
 
 def kinds_wanted(wanted: LaneSpec, pool: Mapping[LaneKind, int]) -> dict[LaneKind, int]:
     """How many lanes of each kind `wanted` needs from `pool` (lanes by kind, free or not)."""
-    kinds = (kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus) for role, _ in lanes_in_order(wanted))
-    return dict(Counter(kinds))
+    counts: Counter[LaneKind] = Counter()
+    for role, number in _counts(wanted).items():
+        counts[kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus)] += number
+    return dict(+counts)
 
 
 def fits(wanted: LaneSpec, available: Mapping[LaneKind, int], pool: Mapping[LaneKind, int]) -> bool:
     """Whether `available` lanes suffice for the whole request."""
     return all(available.get(kind, 0) >= count for kind, count in kinds_wanted(wanted, pool).items())
+
+
+def shrunk(wanted: Mapping[LaneRole, int], num_lanes: int) -> dict[LaneRole, int]:
+    """`num_lanes` lanes in all, in the proportion wanted as far as whole lanes go, and at least one of each role of
+    which any is wanted. Raises `ValueError` where there are fewer lanes than such roles, or more than wanted."""
+    whole, fewest = sum(wanted.values()), sum(number > 0 for number in wanted.values())
+    if not fewest <= num_lanes <= whole:
+        raise ValueError(f"`num_lanes` must lie between {fewest} and {whole}, got {num_lanes}")
+    exact = {role: number * num_lanes / whole for role, number in wanted.items()}
+    found = {role: max(int(exact[role]), 1) if number else 0 for role, number in wanted.items()}
+    while (missing := num_lanes - sum(found.values())) != 0:
+        # The role furthest from its part; one more never exceeds what was wanted, since the part does not.
+        step = 1 if missing > 0 else -1
+        role = max((role for role in found if found[role] > 1 or step > 0), key=lambda r: step * (exact[r] - found[r]))
+        found[role] += step
+    return found
