@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-staleness lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -90,6 +90,9 @@ bench-overhead: ready-dev ## what the whole stack costs over one process on the 
 
 bench-pool: ready-dev ## what 512 GPUs cost: REST, live frames, drawing in a browser, dispatch with 1,000 queued runs (6 minutes)
 	@exec $(PYTHON) -m tests.bench.pool
+
+bench-queue: ready-dev ## what the queue costs with 1,000 runs waiting for 512 GPUs: forecast, dispatch, the page (2 minutes)
+	@exec $(PYTHON) -m tests.bench.queue
 
 lock: ready-dev ## rewrite the requirement locks
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec deploy/requirements/lock.sh

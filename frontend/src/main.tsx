@@ -10,6 +10,7 @@ import { installThemeSwitch } from "./base/theme.ts";
 import { ComparePage } from "./pages/compare/compare_page.tsx";
 import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
 import { PoolPage } from "./pages/pool/pool_page.tsx";
+import { QueuePage } from "./pages/queue/queue_page.tsx";
 import { RunPage } from "./pages/run/run_page.tsx";
 import { RunsPage } from "./pages/runs/runs_page.tsx";
 import { AccountPage } from "./pages/settings/account_page.tsx";
@@ -24,6 +25,7 @@ const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
   run: (data) => <RunPage runId={data.run ?? ""} />,
   compare: () => <ComparePage />,
   pool: () => <PoolPage />,
+  queue: (data) => <QueuePage pool={data.pool || null} />,
   "prompt-sets": () => <PromptSetsPage />,
   account: () => <AccountPage />,
   projects: () => <ProjectsPage />,

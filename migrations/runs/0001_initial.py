@@ -1,5 +1,6 @@
 # The tables as they stand: 0.1.0 is unreleased, so there is one migration an app.
 
+import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.db.models.fields.json
 import django.utils.timezone
@@ -71,6 +72,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='QueuePlace',
+            fields=[
+                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='queue_place', serialize=False, to='runs.run')),
+                ('attempt', models.PositiveIntegerField()),
+                ('behind', models.JSONField(default=list)),
+                ('words', models.CharField(max_length=40)),
+                ('reason', models.CharField(max_length=200)),
+                ('moved_by', models.CharField(max_length=150)),
+                ('moved_at', models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+            options={
+                'ordering': ['moved_at'],
+            },
+        ),
+        migrations.CreateModel(
             name='RunStream',
             fields=[
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='stream', serialize=False, to='runs.run')),
@@ -84,6 +100,7 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveIntegerField()),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('resumed_from', models.TextField(blank=True, default='')),
+                ('num_overtaken', models.PositiveIntegerField(default=0)),
                 ('submitted_at', models.DateTimeField(null=True)),
                 ('bootstrap_code_hash', models.CharField(blank=True, default='', max_length=64)),
                 ('bootstrap_expires_at', models.DateTimeField(null=True)),
@@ -186,6 +203,22 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['devices', '-updated_at'], name='costs_by_device')],
+            },
+        ),
+        migrations.CreateModel(
+            name='RunPace',
+            fields=[
+                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='pace', serialize=False, to='runs.run')),
+                ('attempt', models.PositiveIntegerField()),
+                ('likeness', models.CharField(db_index=True, max_length=64)),
+                ('version', models.PositiveIntegerField()),
+                ('published_at', models.FloatField()),
+                ('start_seconds', models.FloatField(null=True)),
+                ('batch_seconds', django.contrib.postgres.fields.ArrayField(base_field=models.FloatField(), default=list, size=None)),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+            ],
+            options={
+                'indexes': [models.Index(fields=['likeness', '-updated_at'], name='paces_alike')],
             },
         ),
         migrations.AddIndex(

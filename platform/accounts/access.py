@@ -61,6 +61,14 @@ def has_role(user: Actor, project: Project, role: ProjectRole | str) -> bool:
     return held is not None and RANK[held] >= RANK[ProjectRole(role)]
 
 
+def projects_with_role(user: Actor, role: ProjectRole) -> set[UUID]:
+    """The projects in which the user's role is at least `role`."""
+    if not user.is_authenticated:
+        return set()
+    held = Membership.objects.filter(user=user).values_list("project_id", "role")
+    return {project for project, has in held if RANK[ProjectRole(has)] >= RANK[role]}
+
+
 def require_role(user: Actor, project: Project, role: ProjectRole | str) -> ProjectRole:
     """The role held. Raises `NotVisible` for outsiders, `PermissionDenied` for members of a lower role."""
     held = role_in(user, project)

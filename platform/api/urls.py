@@ -21,6 +21,7 @@ from api.views import (
     runs,
     telemetry,
     usage,
+    waiting_run,
 )
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
@@ -38,6 +39,8 @@ run_urls = [
     path("actions", runs.ActionsView.as_view()),
     path("duplicate", runs.DuplicateView.as_view()),
     path("resize", run_size.ResizeView.as_view()),
+    path("queue-place", waiting_run.QueuePlaceView.as_view()),
+    path("alternatives", waiting_run.AlternativesView.as_view()),
     path("size", run_size.RunSizeView.as_view()),
     path("transitions", run_history.TransitionsView.as_view()),
     path("attempts", run_history.AttemptsView.as_view()),
@@ -87,6 +90,7 @@ urlpatterns = [
     path("pools:preview", pools.PoolsPreviewView.as_view()),
     path("pools/<str:name>", pools.OnePoolView.as_view()),
     path("queue", queue.QueueView.as_view()),
+    path("queue/running", queue.RunningView.as_view()),
     path("queue:preview", queue.QueuePreviewView.as_view()),
     path("shares", queue.SharesView.as_view()),
     path("shares/<uuid:project_id>", queue.ShareView.as_view()),

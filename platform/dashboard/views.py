@@ -72,3 +72,11 @@ def account(request: HttpRequest) -> HttpResponse:
 @login_required
 def pool(request: HttpRequest) -> HttpResponse:
     return render(request, SHELL, {"page": "pool", "title": "Pool", "section": "pool"})
+
+
+@require_safe
+@login_required
+def queue(request: HttpRequest) -> HttpResponse:
+    """`?pool=<name>` chooses the pool."""
+    data = {"pool": request.GET["pool"]} if "pool" in request.GET else {}
+    return render(request, SHELL, {"page": "queue", "title": "Queue", "section": "queue", "data": data})

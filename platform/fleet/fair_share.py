@@ -96,10 +96,6 @@ def in_turn(
 ) -> list[Waiting[P, R]]:
     """The runs in the order in which they are to be served, without those that their project's limit stops.
 
-    Runs that fit into what their project is guaranteed and does not hold come first, then the project that has used
-    least of its entitlement; a project without any entitlement comes last. Each run that is placed in the order counts
-    as held for those behind it, so that one project's queue does not pass another's as a whole.
-
     Args:
         waiting: all runs that wait.
         held: lanes that each project holds.
@@ -107,11 +103,30 @@ def in_turn(
         shares: by project; one that is not listed has the default share.
         num_lanes: lanes of the pool.
     """
+    order = ranked(waiting, held=held, used=used, shares=shares, num_lanes=num_lanes)
+    return within_limits(order, held=held, shares=shares)[0]
+
+
+def ranked(
+    waiting: Sequence[Waiting[P, R]],
+    *,
+    held: Mapping[P, int],
+    used: Mapping[P, float],
+    shares: Mapping[P, Share],
+    num_lanes: int,
+) -> list[Waiting[P, R]]:
+    """All runs in their order, those too that a limit stops; arguments as of `in_turn`.
+
+    Runs that fit into what their project is guaranteed and does not hold come first, then the project that has used
+    least of its entitlement; a project without any entitlement comes last. Each run that is placed in the order and
+    that no limit stops counts as held for those behind it, so that one project's queue does not pass another's as a
+    whole.
+    """
     known = {project: shares.get(project, Share()) for project in {run.project for run in waiting} | shares.keys()}
     entitled = entitlements(known, num_lanes)
     holds = dict(held)
     queues: dict[P, list[Waiting[P, R]]] = {}
-    for run in sorted(waiting, key=lambda run: (run.priority, run.since, str(run.run))):
+    for run in sorted(waiting, key=lambda run: (run.priority, run.since, str(run.run)), reverse=True):
         queues.setdefault(run.project, []).append(run)
     for queue in queues.values():
         queue.reverse()
@@ -123,17 +138,37 @@ def in_turn(
     ranks = {project: rank(project) for project in queues}
     order: list[Waiting[P, R]] = []
     while ranks:
-        head = queues[min(ranks, key=ranks.__getitem__)].pop()
-        after = holds.get(head.project, 0) + head.num_lanes
-        limit = known[head.project].limit
-        if limit is None or after <= limit:
-            holds[head.project] = after
-            order.append(head)
-        if queues[head.project]:
+        queue = queues[min(ranks, key=ranks.__getitem__)]
+        head = queue.pop()
+        order.append(head)
+        if _is_within(head, known[head.project], holds):
+            holds[head.project] = holds.get(head.project, 0) + head.num_lanes
+        if queue:
             ranks[head.project] = rank(head.project)
         else:
             del ranks[head.project]
     return order
+
+
+def within_limits(
+    order: Sequence[Waiting[P, R]], *, held: Mapping[P, int], shares: Mapping[P, Share]
+) -> tuple[list[Waiting[P, R]], list[Waiting[P, R]]]:
+    """The runs that may be served, and those that their project's limit stops, both in the order given. Each run of the
+    former counts as held for those behind it."""
+    holds = dict(held)
+    served: list[Waiting[P, R]] = []
+    stopped: list[Waiting[P, R]] = []
+    for run in order:
+        if _is_within(run, shares.get(run.project, Share()), holds):
+            holds[run.project] = holds.get(run.project, 0) + run.num_lanes
+            served.append(run)
+        else:
+            stopped.append(run)
+    return served, stopped
+
+
+def _is_within(run: Waiting[P, R], share: Share, held: Mapping[P, int]) -> bool:
+    return share.limit is None or held.get(run.project, 0) + run.num_lanes <= share.limit
 
 
 def _rank(

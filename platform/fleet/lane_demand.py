@@ -50,3 +50,19 @@ def kinds_wanted(wanted: LaneSpec, pool: Mapping[LaneKind, int]) -> dict[LaneKin
 def fits(wanted: LaneSpec, available: Mapping[LaneKind, int], pool: Mapping[LaneKind, int]) -> bool:
     """Whether `available` lanes suffice for the whole request."""
     return all(available.get(kind, 0) >= count for kind, count in kinds_wanted(wanted, pool).items())
+
+
+def shrunk(wanted: Mapping[LaneRole, int], num_lanes: int) -> dict[LaneRole, int]:
+    """`num_lanes` lanes in all, in the proportion wanted as far as whole lanes go, and at least one of each role of
+    which any is wanted. Raises `ValueError` where there are fewer lanes than such roles, or more than wanted."""
+    whole, fewest = sum(wanted.values()), sum(number > 0 for number in wanted.values())
+    if not fewest <= num_lanes <= whole:
+        raise ValueError(f"`num_lanes` must lie between {fewest} and {whole}, got {num_lanes}")
+    exact = {role: number * num_lanes / whole for role, number in wanted.items()}
+    found = {role: max(int(exact[role]), 1) if number else 0 for role, number in wanted.items()}
+    while (missing := num_lanes - sum(found.values())) != 0:
+        # The role furthest from its part; one more never exceeds what was wanted, since the part does not.
+        step = 1 if missing > 0 else -1
+        role = max((role for role in found if found[role] > 1 or step > 0), key=lambda r: step * (exact[r] - found[r]))
+        found[role] += step
+    return found

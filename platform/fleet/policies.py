@@ -9,6 +9,7 @@ from django.db import transaction
 from accounts.access import Actor, require_pool_admin
 from audit.record import record
 from fleet.models import Pool, PoolPolicy
+from live.publish import publish_pool
 
 DAY_MINUTES = 24 * 60
 
@@ -64,6 +65,7 @@ def set_policy(*, user: Actor, pool: Pool, changes: Mapping[str, float | None]) 
         )
     _store(policy)
     record("pool.set_policy", pool, user=admin, changes=dict(changes))
+    publish_pool(queue=True)
     return policy
 
 

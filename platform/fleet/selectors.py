@@ -11,7 +11,7 @@ from django.db.models import Count, F, Min, Prefetch, Q, QuerySet
 
 from fleet.lane_demand import kind_for, lane_number
 from fleet.lane_layout import NOT_OFFERED
-from fleet.models import Gpu, Lane, LaneKind, Node, NodeAgent, Pool, ServiceState, StateChange
+from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node, NodeAgent, Pool, ServiceState, StateChange
 from worker.contracts.lanes import DEFAULT_POOL, LaneGrant
 from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import Vendor
@@ -45,6 +45,31 @@ def all_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
 def free_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
     """Number of free lanes of a pool, or of all, by kind."""
     return _by_kind(_usable_lanes(pool).filter(held_since=None))
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLane:
+    """A lane that is held, on whose account, and whether it takes work again once it is free."""
+
+    run_id: UUID | None
+    """Empty for a lane that a test holds."""
+    attempt: int | None
+    """Empty for a lane that a preview or a test holds."""
+    project_id: UUID | None
+    kind: LaneKind
+    takes_work: bool
+
+
+def held_lanes_of(pool: str) -> list[HeldLane]:
+    """Every lane of the pool that is held now."""
+    usable = set(_usable_lanes(pool).exclude(held_since=None).values_list("pk", flat=True))
+    rows = LaneUse.objects.filter(until=None, lane__pool=pool)
+    return [
+        HeldLane(run_id, attempt, project_id, LaneKind(kind), lane in usable)
+        for run_id, attempt, project_id, kind, lane in rows.values_list(
+            "run_id", "attempt", "project_id", "lane__kind", "lane"
+        )
+    ]
 
 
 def pool_or_default(name: str) -> str:

@@ -19,6 +19,7 @@ from fleet.fair_share import Share, decayed_lane_hours
 from fleet.models import LaneKind, LaneUse, Pool, ProjectShare
 from fleet.policies import policy_of
 from fleet.selectors import all_lanes
+from live.publish import publish_pool
 
 MAX_LANES = 100_000
 MAX_WEIGHT = 1000.0
@@ -51,9 +52,10 @@ def held_lanes(pool: str, kind: LaneKind) -> dict[UUID, int]:
     return dict(rows.order_by().values_list("project_id").annotate(Count("pk")))
 
 
-def used_lane_hours(pool: str, kind: LaneKind, now: datetime) -> dict[UUID, float]:
-    """Decayed lane hours of the kind in the pool by project, see `fleet.fair_share`."""
-    half_life = policy_of(pool).half_life_hours
+def used_lane_hours(pool: str, kind: LaneKind, now: datetime, half_life: float | None = None) -> dict[UUID, float]:
+    """Decayed lane hours of the kind in the pool by project, see `fleet.fair_share`; `half_life` in place of the
+    pool's own, in hours."""
+    half_life = policy_of(pool).half_life_hours if half_life is None else half_life
     oldest = now - timedelta(hours=NUM_HALF_LIVES * half_life)
     # A use outlives its lane, and then tells its kind by its GPUs.
     of_kind = Q(gpus=[]) if kind == LaneKind.CPU else ~Q(gpus=[])
@@ -90,4 +92,5 @@ def set_share(
     values: dict[str, Any] = {"guaranteed_lanes": guaranteed, "max_lanes": limit, "weight": weight}
     share, _ = ProjectShare.objects.update_or_create(project=project, pool=pool, defaults=values)
     record("project.set_share", project, user=admin, project_id=project.pk, pool=pool.name, **values)
+    publish_pool(queue=True)
     return share

@@ -52,15 +52,18 @@ def publish_pool(
     alive: Iterable[int] = (),
     nodes: Mapping[int, Mapping[str, Any]] | None = None,
     gpus: Mapping[int, Mapping[str, Any]] | None = None,
+    queue: bool = False,
 ) -> None:
-    """Tell the pool's sockets which nodes are to be read again (`changed`), and the live values by id of nodes and GPUs
-    that a report of `at`, in Unix seconds, brought. No run is named: every user's socket gets the same."""
+    """Tell the pool's sockets which nodes are to be read again (`changed`), the live values by id of nodes and GPUs
+    that a report of `at`, in Unix seconds, brought, and whether the queue is to be read again. No run is named: every
+    user's socket gets the same."""
     message: Message = {
         "changed": list(changed),
         "at": at,
         "alive": list(alive),
         "nodes": dict(nodes or {}),
         "gpus": dict(gpus or {}),
+        "queue": queue,
     }
     transaction.on_commit(
         lambda: sender.put(POOL_GROUP, message, merge_pool, max_frames_per_second=MAX_POOL_FRAMES_PER_SECOND)
@@ -103,6 +106,7 @@ def merge_pool(messages: Sequence[Message]) -> Message:
         "alive": sorted(alive),
         "nodes": _columns(nodes),
         "gpus": _columns(gpus),
+        "queue": any(message["queue"] for message in messages),
     }
     if len(json.dumps(frame, separators=(",", ":"))) > MAX_FRAME_BYTES:
         frame |= {"changed": sorted(changed | set(nodes)), "nodes": _columns({}), "gpus": _columns({})}

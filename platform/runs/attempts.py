@@ -14,11 +14,11 @@ from worker.contracts.commands import CommandKind
 from worker.contracts.resizing import ResizeState
 
 
-def mint(run: Run, number: int, chosen: ResolvedPlacement) -> Attempt:
+def mint(run: Run, number: int, chosen: ResolvedPlacement, num_overtaken: int = 0) -> Attempt:
     """The run's next attempt, open. The caller holds the run's stream lock and has its lanes."""
     algebra = chosen.spec.algebra.model_dump(mode="json")
     Run.objects.filter(pk=run.pk).update(attempt=number, last_heartbeat_at=None, phase="", algebra=algebra)
-    attempt = Attempt.objects.create(run=run, number=number, resumed_from=run.resume_from)
+    attempt = Attempt.objects.create(run=run, number=number, resumed_from=run.resume_from, num_overtaken=num_overtaken)
     if chosen.plan is not None:
         PlanRevision.objects.create(
             run=run,

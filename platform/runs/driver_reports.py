@@ -18,6 +18,7 @@ from runs import attempts
 from runs.cost_history import record_costs
 from runs.failure import describe_failure
 from runs.models import AttemptOutcome, PendingCommand, Run
+from runs.paces import begin_anew, record_pace
 from runs.plan_revisions import record_plan
 from runs.resize_reports import apply_report
 from runs.run_body import run_row
@@ -36,6 +37,7 @@ from worker.contracts.events import (
     RunEvent,
     StateEvent,
 )
+from worker.contracts.resizing import ResizeState
 from worker.contracts.states import END_STATES, RunState, is_legal
 from worker.scheduling.core.costs import parse_measured_costs
 
@@ -55,6 +57,7 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
             # Each batch ends with one version, so versions count batches. Metrics do not: those of an evaluation of
             # the version before arrive while the next batch already reports its own.
             record_progress(run_id, policy_version=event.policy_version, num_batches_done=event.policy_version)
+            record_pace(run_id, attempt, event)
         case ResumedEvent():
             record_progress(run_id, num_batches_done=event.batch, policy_version=event.policy_version)
         case EvaluationEvent():
@@ -67,6 +70,8 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
             compare_devices(run_id, attempt, {lane.lane: lane.uuids for lane in lanes if lane.uuids})
             if report is not None:
                 apply_report(run_id, attempt, report)
+                if report.state is ResizeState.DONE:
+                    begin_anew(run_id)
         case CostsEvent():
             record_costs(run_id, attempt, event)
             note_speeds(run_id, attempt, parse_measured_costs(event.costs))

@@ -80,6 +80,13 @@ def planned(asked: RunSpec, devices: Sequence[str], *, wait: bool = True) -> Cho
     return ChosenPlan(kept.sections, {**body, "trainers": list(trainers)})
 
 
+def kept_plan(asked: RunSpec, devices: Sequence[str]) -> PlanBody | None:
+    """The plan for this spec and these devices, if it was made before."""
+    kept = CachedPlan.objects.filter(key=_key(asked, devices, measured_costs(asked, devices))).first()
+    body: PlanBody | None = None if kept is None else kept.body
+    return body
+
+
 def positions_of(canonical: Sequence[str], chosen: Sequence[int], devices: Sequence[str]) -> tuple[int, ...]:
     """Positions in `devices` of as many devices of each kind as `chosen` has in `canonical`, the last ones of each
     kind."""

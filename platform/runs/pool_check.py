@@ -6,7 +6,7 @@ Lanes that are held or out of service count, since runs wait for those; a pool t
 from collections.abc import Iterator, Mapping, Sequence
 
 from accounts.models import Project
-from fleet.lane_demand import fits, kind_for, kinds_wanted
+from fleet.lane_demand import fits, kind_for, kinds_wanted, shrunk
 from fleet.models import LaneKind, Pool
 from fleet.selectors import all_lanes
 from fleet.shares import pools_open_to, scarce_kind, shares
@@ -57,20 +57,24 @@ def _too_large(spec: RunSpec, lanes: Mapping[LaneKind, int], others: Sequence[st
     for kind, number in kinds_wanted(spec.granted_lanes, lanes).items():
         if number <= lanes.get(kind, 0):
             continue
-        on_gpus = spec.lanes.rewards_on_gpus
-        fields = [f"lanes.num_{role}" for role in LaneRole if kind_for(role, lanes, rewards_on_gpus=on_gpus) is kind]
+        fields = [f"lanes.num_{role}" for role in _roles_on(kind, spec, lanes)]
         there = f"{lanes.get(kind, 0)} ({kind.upper()} lanes of the pool {spec.lanes.pool})"
-        ways = ", or ".join(_ways_out(spec, kind, lanes, len(fields), others)) or "add nodes to the pool"
+        ways = ", or ".join(_ways_out(spec, kind, lanes, others)) or "add nodes to the pool"
         problems[fields[0]] = f"{' + '.join(f'`{field}`' for field in fields)} must be ≤ {there}, got {number}: {ways}"
     return problems
 
 
-def _ways_out(
-    spec: RunSpec, kind: LaneKind, lanes: Mapping[LaneKind, int], num_roles: int, others: Sequence[str]
-) -> Iterator[str]:
+def _roles_on(kind: LaneKind, spec: RunSpec, lanes: Mapping[LaneKind, int]) -> list[LaneRole]:
+    on_gpus = spec.lanes.rewards_on_gpus
+    return [role for role in LaneRole if kind_for(role, lanes, rewards_on_gpus=on_gpus) is kind]
+
+
+def _ways_out(spec: RunSpec, kind: LaneKind, lanes: Mapping[LaneKind, int], others: Sequence[str]) -> Iterator[str]:
     """What would fit: fewer lanes, GPUs for rewards where the pool has no CPU lanes, another pool."""
-    if lanes.get(kind, 0) >= num_roles:
-        yield f"ask for {lanes[kind]}"
+    wanted = {role: int(getattr(spec.lanes, f"num_{role}")) for role in _roles_on(kind, spec, lanes)}
+    if lanes.get(kind, 0) >= sum(number > 0 for number in wanted.values()):
+        nearest = shrunk(wanted, lanes[kind])
+        yield f"ask for {lanes[kind]} ({', '.join(f'{number} {role}' for role, number in nearest.items() if number)})"
     if kind is LaneKind.CPU and not lanes.get(kind) and lanes.get(LaneKind.GPU):
         yield "set `lanes.rewards_on_gpus`"
     for name in others:

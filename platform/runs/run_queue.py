@@ -1,23 +1,25 @@
 """The queue of a pool: the runs that wait for lanes there, in the order in which they get them.
 
-Within their project by priority, then age; between projects by fair share (`fleet.fair_share`). A run whose project
-holds as many lanes of the pool as it may is stopped: it waits until some of them are free.
+    priority, then age ─► fair share between projects ─► places that admins gave ─► limits of projects
+    (in a project)        (`fleet.fair_share`)           (`runs.queue_places`)
+
+A run whose project holds as many lanes of the pool as it may is stopped: it waits until some of them are free.
 
 Invariant: nothing about one pool changes the queue of another.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db.models import Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from fleet.fair_share import Share, Waiting, in_turn
+from fleet.fair_share import Share, Waiting, ranked, within_limits
 from fleet.lane_demand import kinds_wanted
 from fleet.selectors import all_lanes, pool_lanes
 from fleet.shares import held_lanes, scarce_kind, shares, used_lane_hours
-from runs.models import Attempt, Run
+from runs.models import Attempt, QueuePlace, Run
 from worker.contracts.states import RunState
 
 WAITING_STATES = (RunState.QUEUED, RunState.STARTING)
@@ -32,9 +34,13 @@ NOT_READ = (
 class Queue:
     """The runs that wait for one pool, as one moment has them."""
 
-    in_turn: tuple[Run, ...]
-    stopped: tuple[Run, ...]
+    in_turn: tuple[Run, ...] = ()
+    stopped: tuple[Run, ...] = ()
     """Runs whose project holds as many lanes as it may."""
+    order: tuple[Run, ...] = ()
+    """Both, in the order in which limits are applied to them."""
+    places: Mapping[UUID, QueuePlace] = field(default_factory=dict)
+    """By run: the places that admins gave."""
 
     def position(self, run_id: UUID) -> int | None:
         """The number of runs that are served before it; `None` for one that is not in turn."""
@@ -54,11 +60,14 @@ def pools_with_queues() -> list[str]:
     return list(oldest.order_by("since", "pool").values_list("pool", flat=True))
 
 
-def current_queue(pool: str, changed: Mapping[UUID, Share] | None = None) -> Queue:
-    """The queue of the pool now. With `changed`, as it would be if these projects had these shares of it."""
+def current_queue(
+    pool: str, changed: Mapping[UUID, Share] | None = None, half_life_hours: float | None = None
+) -> Queue:
+    """The queue of the pool now. With `changed`, as it would be if these projects had these shares of it; with
+    `half_life_hours`, if use counted half after that."""
     runs = {run.pk: run for run in waiting_runs().filter(pool=pool).defer(*NOT_READ)}
     if not runs:
-        return Queue((), ())
+        return Queue()
     kind, lanes = scarce_kind(pool), pool_lanes(pool) or all_lanes(pool)
     waiting = [
         Waiting(
@@ -70,12 +79,28 @@ def current_queue(pool: str, changed: Mapping[UUID, Share] | None = None) -> Que
         )
         for run in runs.values()
     ]
-    order = in_turn(
+    held, may_have = held_lanes(pool, kind), {**shares(pool), **(changed or {})}
+    by_share = ranked(
         waiting,
-        held=held_lanes(pool, kind),
-        used=used_lane_hours(pool, kind, timezone.now()),
-        shares={**shares(pool), **(changed or {})},
+        held=held,
+        used=used_lane_hours(pool, kind, timezone.now(), half_life_hours),
+        shares=may_have,
         num_lanes=all_lanes(pool).get(kind, 0),
     )
-    served = tuple(runs.pop(place.run) for place in order)
-    return Queue(served, tuple(runs.values()))
+    given = list(QueuePlace.objects.filter(run__in=runs, attempt=F("run__attempt")))
+    order = placed(by_share, given)
+    served, stopped = within_limits(order, held=held, shares=may_have)
+    in_turn, over_limit, whole = (tuple(runs[place.run] for place in part) for part in (served, stopped, order))
+    return Queue(in_turn, over_limit, whole, {place.run_id: place for place in given})
+
+
+def placed(order: Sequence[Waiting[UUID, UUID]], given: Sequence[QueuePlace]) -> list[Waiting[UUID, UUID]]:
+    """The order with the places that admins gave."""
+    places = {place.run_id: place for place in given}
+    moved = [waiting for waiting in order if waiting.run not in places]
+    waits = {str(waiting.run) for waiting in order}
+    num_ahead = {run: len(waits & set(place.behind)) for run, place in places.items()}
+    for waiting in sorted(order, key=lambda waiting: num_ahead.get(waiting.run, 0)):
+        if waiting.run in places:
+            moved.insert(num_ahead[waiting.run], waiting)
+    return moved

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from audit.request_context import current_request
-from live.publish import publish_project, publish_run
+from live.publish import publish_pool, publish_project, publish_run
 from runs.models import Run, RunTransition
 from runs.run_body import run_row, transition_item
 from runs.stream import lock_stream, next_stream_seqs
@@ -79,6 +79,7 @@ def append_transition(run: Run, *, old: str, reason: str, actor: str) -> RunTran
     )
     publish_run(run.pk, [transition_item(transition)])
     publish_project(run.project_id, run_row(run))
+    publish_pool(queue=True)
     return transition
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
 
+from fleet.fair_share import Share
 from fleet.lane_demand import fits, kinds_wanted
 from fleet.models import LaneKind
 from fleet.out_of_service import lanes_out_of_service, why_out_of_service
 from fleet.selectors import all_lanes, free_lanes, pool_lanes
 from fleet.shares import scarce_kind, shares
 from runs.models import Run
-from runs.run_queue import WAITING_STATES, current_queue
+from runs.run_queue import WAITING_STATES, Queue, current_queue
 from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
 
 Lanes = Mapping[LaneKind, int]
@@ -25,10 +26,19 @@ def why_waiting(runs: Iterable[Run]) -> dict[UUID, str]:
         return {}
     said: dict[UUID, str] = {}
     for name in {run.pool for run in waiting}:
-        queue, pool = current_queue(name), LanesOfPool(name)
-        said |= {run.pk: _at_its_limit(run) for run in queue.stopped}
-        said |= {run.pk: pool.needs(run.asked_lanes, num_ahead) for num_ahead, run in enumerate(queue.in_turn)}
+        said |= sentences(current_queue(name), LanesOfPool(name))
     return {run.pk: said[run.pk] for run in waiting if run.pk in said}
+
+
+def sentences(queue: Queue, pool: "LanesOfPool") -> dict[UUID, str]:
+    """What each run of the pool's queue waits for."""
+    said = {run.pk: pool.needs(run.asked_lanes, num_ahead) for num_ahead, run in enumerate(queue.in_turn)}
+    if queue.stopped:
+        known, kind, lanes = shares(pool.name), scarce_kind(pool.name), all_lanes(pool.name)
+        for run in queue.stopped:
+            number = kinds_wanted(run.asked_lanes, lanes).get(kind, 0)
+            said[run.pk] = _at_its_limit(pool.name, known.get(run.project_id, Share()).limit or 0, kind, number)
+    return said
 
 
 def lacking(wanted: LaneSpec) -> str:
@@ -37,11 +47,9 @@ def lacking(wanted: LaneSpec) -> str:
     return LanesOfPool(wanted.pool).lacking(wanted)
 
 
-def _at_its_limit(run: Run) -> str:
-    limit, kind = shares(run.pool)[run.project_id].limit or 0, scarce_kind(run.pool)
-    of_pool = "" if run.pool == DEFAULT_POOL else f" of {_named(run.pool)}"
+def _at_its_limit(pool: str, limit: int, kind: LaneKind, number: int) -> str:
+    of_pool = "" if pool == DEFAULT_POOL else f" of {_named(pool)}"
     may = f"the project may hold {_in_words({kind: limit})}{of_pool}"
-    number = kinds_wanted(run.asked_lanes, all_lanes(run.pool)).get(kind, 0)
     if number > limit:
         return f"{may}, and the run needs {number}: it cannot start"
     return f"{may}, and does, or would with this run: it waits for its other runs"

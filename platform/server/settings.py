@@ -171,7 +171,9 @@ SPECTACULAR_SETTINGS = {
     # Names of the choices that several bodies share.
     "ENUM_NAME_OVERRIDES": {
         "ActionKind": "api.serializers.runs.ACTION_KINDS",
+        "AlternativeChange": "api.serializers.queue.CHANGES",
         "CommandKind": "api.serializers.runs.COMMAND_KINDS",
+        "ForecastBasis": "api.serializers.queue.BASES",
         "GpuTestState": "fleet.models.GpuTestState.choices",
         "LaneActionKind": "api.serializers.pool.LANE_ACTION_KINDS",
         "LaneKind": "api.serializers.pool.LANE_KINDS",
@@ -181,6 +183,8 @@ SPECTACULAR_SETTINGS = {
         "PoolState": "api.serializers.pool.STATES",
         "PreviewState": "gallery.models.PreviewState.choices",
         "ProjectRole": "accounts.models.ProjectRole.choices",
+        "QueueBlockerKind": "api.serializers.queue.BLOCKER_KINDS",
+        "QueueDirection": "api.serializers.queue.DIRECTIONS",
         "RunState": "runs.models.STATE_VALUES",
         "SamplePurpose": "api.serializers.gallery.PURPOSES",
     },

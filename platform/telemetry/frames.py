@@ -74,6 +74,8 @@ class PoolFrame(TypedDict):
     """`load` and `memory_used_bytes` at `reported_at`."""
     gpus: LiveValues
     """The fields of `GpuLive` at `reported_at`."""
+    queue: bool
+    """Whether the queue is to be read again: who waits, in which order, or what projects may have."""
 
 
 RunFrame = Annotated[HelloFrame | SnapshotFrame | ItemsFrame, Field(discriminator="kind")]

@@ -15,6 +15,7 @@ from accounts.access import Actor, NotVisible, visible_projects
 from fleet.pool_changes import digests
 from fleet.selectors import newest_agent
 from live.publish import POOL_GROUP
+from runs.queue_changes import queue_digest
 from telemetry.consumers import RefreshingConsumer
 from telemetry.frames import LiveValues, PoolFrame
 
@@ -26,6 +27,8 @@ class PoolConsumer(RefreshingConsumer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._digests: dict[int, tuple[str, ...]] = {}
+        self._queue = ""
+        """Digest of the queue."""
         self._projects: frozenset[UUID] | None = None
         """The projects whose runs the user may see; `None` before the first frame."""
 
@@ -36,13 +39,14 @@ class PoolConsumer(RefreshingConsumer):
         await self.refresh()
 
     async def refresh(self) -> None:
-        found, projects, reported_at = await database_sync_to_async(_state)(self.user)
+        found, queue, projects, reported_at = await database_sync_to_async(_state)(self.user)
         changed: list[int] | None = None
         if projects == self._projects:
             nodes = found.keys() | self._digests.keys()
             changed = sorted(node for node in nodes if found.get(node) != self._digests.get(node))
-        self._digests, self._projects = found, projects
-        await self._send(reported_at=reported_at, changed=changed)
+        is_other_queue = changed is None or queue != self._queue
+        self._digests, self._queue, self._projects = found, queue, projects
+        await self._send(reported_at=reported_at, changed=changed, queue=is_other_queue)
 
     async def end(self) -> None:
         await self.channel_layer.group_discard(POOL_GROUP, self.channel_name)
@@ -56,6 +60,7 @@ class PoolConsumer(RefreshingConsumer):
                 alive=frame["alive"],
                 nodes=frame["nodes"],
                 gpus=frame["gpus"],
+                queue=frame["queue"],
             )
 
     async def _send(
@@ -66,6 +71,7 @@ class PoolConsumer(RefreshingConsumer):
         alive: list[int] | None = None,
         nodes: LiveValues | None = None,
         gpus: LiveValues | None = None,
+        queue: bool = False,
     ) -> None:
         frame: PoolFrame = {
             "kind": "pool",
@@ -75,12 +81,13 @@ class PoolConsumer(RefreshingConsumer):
             "alive": alive or [],
             "nodes": nodes or {"ids": [], "values": {}},
             "gpus": gpus or {"ids": [], "values": {}},
+            "queue": queue,
         }
         await self.send_json(frame)
 
 
-def _state(user: Actor) -> tuple[dict[int, tuple[str, ...]], frozenset[UUID], float | None]:
-    """Digests of the nodes, the projects that the user may see, and when the agent last reported."""
+def _state(user: Actor) -> tuple[dict[int, tuple[str, ...]], str, frozenset[UUID], float | None]:
+    """Digests of the nodes and of the queue, the projects that the user may see, and when the agent last reported."""
     agent = newest_agent()
     reported_at = None if agent is None or agent.reported_at is None else agent.reported_at.timestamp()
-    return digests(), frozenset(visible_projects(user).values_list("pk", flat=True)), reported_at
+    return digests(), queue_digest(), frozenset(visible_projects(user).values_list("pk", flat=True)), reported_at

@@ -85,6 +85,59 @@ class PoolPage:
 
 
 @dataclass(frozen=True, slots=True)
+class QueuePage:
+    page: Page
+    address: str
+
+    def open(self) -> "QueuePage":
+        self.page.goto(f"{self.address}/queue")
+        expect(self.waiting).to_be_visible()
+        return self
+
+    @property
+    def waiting(self) -> Locator:
+        return self.page.get_by_role("region", name="Waiting runs")
+
+    def row(self, name: str) -> Locator:
+        """The row of a run that waits."""
+        return self.waiting.get_by_role("row", name=re.compile(rf"^{re.escape(name)},"))
+
+    def holder(self, name: str) -> Locator:
+        """The row of a run that holds lanes."""
+        rows = self.page.get_by_role("region", name="Runs that hold lanes").get_by_role("row")
+        return rows.filter(has=self.page.get_by_role("link", name=name, exact=True))
+
+    def look_for_alternatives(self, name: str) -> None:
+        """Open or close what would start now in place of the run."""
+        self.row(name).get_by_role("button", name="What would start now?").click()
+
+    @property
+    def alternatives(self) -> Locator:
+        return self.page.get_by_role("list", name="What would start now")
+
+    def give_reason(self, reason: str, action: str) -> None:
+        dialog = self.page.get_by_role("dialog")
+        dialog.get_by_label("Reason").fill(reason)
+        dialog.get_by_role("button", name=action).click()
+        expect(dialog).to_have_count(0)
+
+    @property
+    def policy(self) -> Locator:
+        return self.page.get_by_role("region", name="Policy")
+
+    def try_policy(self, project: str, *, guaranteed: int) -> None:
+        """Change a project's guarantee and see what that would change."""
+        expect(self.policy.get_by_role("button", name="Save the policy")).to_be_disabled()
+        self.policy.get_by_label(f"Guaranteed lanes of {project}").fill(str(guaranteed))
+        expect(self.policy.get_by_role("button", name="Save the policy")).to_be_disabled()
+        self.policy.get_by_role("button", name="Show what would change").click()
+
+    def quota(self, project: str) -> Locator:
+        quotas = self.page.get_by_role("region", name="Quotas").get_by_role("listitem")
+        return quotas.filter(has=self.page.get_by_text(project, exact=True))
+
+
+@dataclass(frozen=True, slots=True)
 class NewRunPage:
     page: Page
     address: str

@@ -29,7 +29,7 @@ function sentence(status: number, problem: Partial<Problem>): string {
   return `The server answered ${status}.`;
 }
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type Operation<M extends Method, P extends keyof paths> = paths[P][Lowercase<M>];
 /** Addresses that have such an operation. */
 type PathsOf<M extends Method> = {

@@ -4,6 +4,7 @@ import { call, type QueryValues } from "./client.ts";
 import type { MetricKey } from "./metric_key.ts";
 import type {
   ActionKind,
+  LanesToAskFor,
   LogFields,
   NewPreview,
   NewPromptSet,
@@ -11,12 +12,16 @@ import type {
   NewSecret,
   PatchedAnnotationsToWrite,
   PatchedRunChanges,
+  PolicyToSet,
   PoolActions,
   PoolsToTry,
   ProjectRole,
+  QueueMove,
   ResizeRequest,
   RunState,
   SamplePurpose,
+  SharesToTry,
+  ShareToSet,
   SpecToValidate,
 } from "./schema.ts";
 
@@ -109,6 +114,22 @@ export const api = {
     results(call("GET", "/api/v1/gpus/{gpu_id}/history", { path: { gpu_id }, query: { limit: MAX_CHANGES } })),
   laneHistory: (lane_id: number) =>
     results(call("GET", "/api/v1/lanes/{lane_id}/history", { path: { lane_id }, query: { limit: MAX_CHANGES } })),
+
+  /** The runs that wait for a pool, or the first of them. */
+  queue: (pool: string, limit?: number) => results(call("GET", "/api/v1/queue", { query: { pool, limit } })),
+  runningIn: (pool: string) => results(call("GET", "/api/v1/queue/running", { query: { pool } })),
+  previewQueue: (body: SharesToTry) => results(call("POST", "/api/v1/queue:preview", { body })),
+  shares: (pool: string) => results(call("GET", "/api/v1/shares", { query: { pool } })),
+  setShare: (pool: string, project_id: string, body: ShareToSet) =>
+    call("PUT", "/api/v1/shares/{project_id}", { path: { project_id }, query: { pool }, body }),
+  policy: (pool: string) => call("GET", "/api/v1/pool-policy", { query: { pool } }),
+  setPolicy: (pool: string, body: PolicyToSet) => call("PUT", "/api/v1/pool-policy", { query: { pool }, body }),
+  moveInQueue: (run: string, body: QueueMove) =>
+    call("POST", "/api/v1/runs/{run_id}/queue-place", { ...of(run), body }),
+  undoMove: (run: string) => call("DELETE", "/api/v1/runs/{run_id}/queue-place", of(run)),
+  alternatives: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/alternatives", of(run))),
+  askForLanes: (run: string, body: LanesToAskFor) =>
+    call("POST", "/api/v1/runs/{run_id}/alternatives", { ...of(run), body }),
 
   projects: () => results(call("GET", "/api/v1/projects", {})),
   createProject: (name: string) => call("POST", "/api/v1/projects", { body: { name } }),

@@ -577,6 +577,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/queue/running": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description The runs that hold lanes of a pool, with their expected ends, the first first. Those of other projects are
+         *     not named.
+         */
+        readonly get: operations["queue_running_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/queue:preview": {
         readonly parameters: {
             readonly query?: never;
@@ -586,7 +606,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** @description The queue of a pool as it would be with these shares of it; nothing is saved. For pool admins. */
+        /**
+         * @description The queue of a pool as it would be with these shares of it, and with this half-life; nothing is saved. For
+         *     pool admins.
+         */
         readonly post: operations["queue_preview"];
         readonly delete?: never;
         readonly options?: never;
@@ -641,7 +664,7 @@ export interface paths {
         readonly delete: operations["runs_destroy"];
         readonly options?: never;
         readonly head?: never;
-        /** @description Rename, annotate, archive. Only what is sent changes. */
+        /** @description Rename, annotate, archive, set the priority of a waiting run. Only what is sent changes. */
         readonly patch: operations["runs_partial_update"];
         readonly trace?: never;
     };
@@ -690,6 +713,27 @@ export interface paths {
         readonly get: operations["runs_adapters_archive_retrieve"];
         readonly put?: never;
         readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs/{run_id}/alternatives": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description What a waiting run could ask for instead, so that it starts now and delays nobody; may take seconds, since
+         *     the planner predicts how much slower it would be.
+         */
+        readonly get: operations["run_alternatives_list"];
+        readonly put?: never;
+        /** @description Let a waiting run ask for other lanes; fields that are left out stay. 409 for a run that does not wait. */
+        readonly post: operations["runs_alternatives_create"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -916,6 +960,24 @@ export interface paths {
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs/{run_id}/queue-place": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Move a waiting run in the queue of its pool. For pool admins; everybody sees the reason. */
+        readonly post: operations["runs_queue_place_create"];
+        /** @description Give the run the place again that fair share gives it. For pool admins. */
+        readonly delete: operations["runs_queue_place_destroy"];
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1419,6 +1481,25 @@ export interface components {
              */
             readonly pictures_per_call: number;
         };
+        /** @enum {string} */
+        readonly AlternativeChange: "fewer_lanes" | "fewer_reward_lanes" | "rewards_on_cpus" | "other_pool";
+        /** @description Lanes with which a waiting run would start now. */
+        readonly AlternativeLanes: {
+            readonly change: components["schemas"]["AlternativeChange"];
+            /** @description Lanes to ask for instead. */
+            readonly lanes: components["schemas"]["LaneSpec"];
+            /**
+             * Format: double
+             * @description How many times as long a batch is predicted to take; null if nothing predicts it.
+             */
+            readonly slow_down: number | null;
+        };
+        /** @description One page: Lanes with which a waiting run would start now. */
+        readonly AlternativeLanesPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["AlternativeLanes"][];
+        };
         readonly Attempt: {
             readonly number: number;
             readonly submission_id: string;
@@ -1432,6 +1513,8 @@ export interface components {
             readonly detail: string;
             readonly log_tail: string;
             readonly resumed_from: string;
+            /** @description Runs that were ahead of it in the queue when it was started without delaying any of them. */
+            readonly num_overtaken: number;
         };
         /** @description One page: AttemptBody */
         readonly AttemptPage: {
@@ -2441,6 +2524,16 @@ export interface components {
              */
             readonly name: "flow_grpo";
         };
+        /** @enum {string} */
+        readonly ForecastBasis: "measured" | "history" | "plan" | "stop_limit" | "unknown";
+        readonly ForecastTimes: {
+            /** Format: date-time */
+            readonly earliest: string;
+            /** Format: date-time */
+            readonly likely: string;
+            /** Format: date-time */
+            readonly latest: string;
+        };
         /**
          * FreeLanes
          * @description Free lanes of the pool that could join the run in a role.
@@ -3103,6 +3196,13 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["LanesFields"];
         };
+        readonly LanesToAskFor: {
+            readonly num_rollout?: number;
+            readonly num_trainer?: number;
+            readonly num_reward?: number;
+            readonly rewards_on_gpus?: boolean;
+            readonly pool?: string;
+        };
         /**
          * LedgerEntry
          * @description A decision in the ledger.
@@ -3466,6 +3566,14 @@ export interface components {
          * @enum {string}
          */
         readonly ModelFamily: "flux" | "sd3" | "flux2" | "flux2_klein" | "qwen_image" | "z_image" | "wan" | "wan22" | "hunyuan_video";
+        readonly MovedInQueue: {
+            /** @description Such as `moved to the front`. */
+            readonly words: string;
+            readonly by: string;
+            readonly reason: string;
+            /** Format: date-time */
+            readonly at: string;
+        };
         readonly NewMember: {
             readonly username: string;
             /** @default viewer */
@@ -3624,6 +3732,8 @@ export interface components {
             readonly notes?: string;
             readonly tags?: readonly string[];
             readonly archived?: boolean;
+            /** @description Only while the run waits. */
+            readonly priority?: components["schemas"]["PriorityEnum"];
         };
         /**
          * PerformanceSpec
@@ -4107,6 +4217,8 @@ export interface components {
             readonly nodes: components["schemas"]["LiveValues"];
             /** @description The fields of `GpuLive` at `reported_at`. */
             readonly gpus: components["schemas"]["LiveValues"];
+            /** @description Whether the queue is to be read again: who waits, in which order, or what projects may have. */
+            readonly queue: boolean;
         };
         /** @description A GPU as its node's agent reported it last. */
         readonly PoolGpu: {
@@ -4556,6 +4668,16 @@ export interface components {
             readonly policy_version: number;
             readonly at: number;
         };
+        readonly QueueBlocker: {
+            readonly kind: components["schemas"]["QueueBlockerKind"];
+            /** @description Kind of lane that it is about; empty where it is about no kind. */
+            readonly lane_kind: string;
+            /** @description Lanes of that kind that are missing. */
+            readonly missing: number;
+            readonly text: string;
+        };
+        /** @enum {string} */
+        readonly QueueBlockerKind: "quota" | "pool_too_small" | "out_of_service" | "lanes_held" | "runs_ahead" | "starting";
         /** QueueDepths */
         readonly QueueDepths: {
             readonly at: number;
@@ -4564,6 +4686,8 @@ export interface components {
                 readonly [key: string]: number;
             };
         };
+        /** @enum {string} */
+        readonly QueueDirection: "front" | "up" | "down";
         /**
          * QueueEvent
          * @description Lengths of the queues at one moment: fragments to generate, fragments to score, groups ready to train.
@@ -4608,6 +4732,11 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["QueueFields"];
         };
+        readonly QueueMove: {
+            readonly direction: components["schemas"]["QueueDirection"];
+            /** @description Everybody who sees the queue reads it. */
+            readonly reason: string;
+        };
         /** @description A run that waits for lanes. */
         readonly QueuedRun: {
             readonly pool: string;
@@ -4629,8 +4758,19 @@ export interface components {
             };
             /** Format: date-time */
             readonly since: string;
-            /** @description What it waits for, in one sentence; empty in a preview. */
+            /** @description What it waits for, in one sentence. */
             readonly why: string;
+            /** @description When it is expected to start, if nobody else joins the queue and its order stays; null if unknown. */
+            readonly starts: components["schemas"]["ForecastTimes"] | null;
+            /** @description What is known of how long it is going to hold its lanes. */
+            readonly duration_basis: components["schemas"]["ForecastBasis"];
+            /** @description What keeps it from starting. */
+            readonly blockers: readonly components["schemas"]["QueueBlocker"][];
+            readonly ahead: components["schemas"]["RunsAhead"];
+            /** @description What an admin did to its place; null where nobody did. */
+            readonly moved: components["schemas"]["MovedInQueue"] | null;
+            /** @description Whether you may change its priority and its lanes. */
+            readonly may_change: boolean;
         };
         /** @description One page: A run that waits for lanes. */
         readonly QueuedRunPage: {
@@ -5387,6 +5527,50 @@ export interface components {
          * @enum {string}
          */
         readonly RunState: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "stopped" | "cancelled" | "failed";
+        /** @description A run that holds lanes of a pool. */
+        readonly RunningInPool: {
+            readonly pool: string;
+            /**
+             * Format: uuid
+             * @description Null for a run of a project that is not yours.
+             */
+            readonly run_id: string | null;
+            readonly run_name: string;
+            /** Format: uuid */
+            readonly project_id: string | null;
+            readonly project_name: string;
+            readonly state: components["schemas"]["RunState"];
+            readonly num_batches: number | null;
+            readonly num_batches_done: number | null;
+            /** @description Lanes of the pool, by kind. */
+            readonly lanes: {
+                readonly [key: string]: number;
+            };
+            /** Format: date-time */
+            readonly since: string;
+            /** @description When it is expected to end; null if unknown. */
+            readonly ends: components["schemas"]["ForecastTimes"] | null;
+            /** @description What the forecast rests on. */
+            readonly basis: components["schemas"]["ForecastBasis"];
+            /** @description Runs that were ahead of it in the queue when it was started without delaying any of them. */
+            readonly num_overtaken: number;
+        };
+        /** @description One page: A run that holds lanes of a pool. */
+        readonly RunningInPoolPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["RunningInPool"][];
+        };
+        readonly RunsAhead: {
+            readonly num_runs: number;
+            /** @description Those of projects that are not yours. */
+            readonly num_runs_of_others: number;
+            readonly num_other_projects: number;
+            /** @description Lanes that all of them want, by kind. */
+            readonly lanes: {
+                readonly [key: string]: number;
+            };
+        };
         readonly Sample: {
             readonly purpose: components["schemas"]["SamplePurpose"];
             readonly batch: number;
@@ -5686,6 +5870,11 @@ export interface components {
             /** @default default */
             readonly pool?: string;
             readonly shares: readonly components["schemas"]["ShareToTry"][];
+            /**
+             * Format: double
+             * @description As if use were forgiven as fast; empty: as it is.
+             */
+            readonly half_life_hours?: number | null;
         };
         /**
          * SnapshotFrame
@@ -6220,6 +6409,9 @@ export type AdapterPage = components['schemas']['AdapterPage'];
 export type AddedLanes = components['schemas']['AddedLanes'];
 export type AdoptedPlan = components['schemas']['AdoptedPlan'];
 export type AestheticSettings = components['schemas']['AestheticSettings'];
+export type AlternativeChange = components['schemas']['AlternativeChange'];
+export type AlternativeLanes = components['schemas']['AlternativeLanes'];
+export type AlternativeLanesPage = components['schemas']['AlternativeLanesPage'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptPage = components['schemas']['AttemptPage'];
 export type AttentionBackend = components['schemas']['AttentionBackend'];
@@ -6271,6 +6463,8 @@ export type Failure = components['schemas']['Failure'];
 export type FlowDppoSpec = components['schemas']['FlowDppoSpec'];
 export type FlowGrpoFastSpec = components['schemas']['FlowGrpoFastSpec'];
 export type FlowGrpoSpec = components['schemas']['FlowGrpoSpec'];
+export type ForecastBasis = components['schemas']['ForecastBasis'];
+export type ForecastTimes = components['schemas']['ForecastTimes'];
 export type FreeLanes = components['schemas']['FreeLanes'];
 export type GateEvent = components['schemas']['GateEvent'];
 export type GateFields = components['schemas']['GateFields'];
@@ -6312,6 +6506,7 @@ export type LaneStep = components['schemas']['LaneStep'];
 export type LanesEvent = components['schemas']['LanesEvent'];
 export type LanesFields = components['schemas']['LanesFields'];
 export type LanesItem = components['schemas']['LanesItem'];
+export type LanesToAskFor = components['schemas']['LanesToAskFor'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
 export type LendDecision = components['schemas']['LendDecision'];
 export type LendEvent = components['schemas']['LendEvent'];
@@ -6334,6 +6529,7 @@ export type MetricsFields = components['schemas']['MetricsFields'];
 export type MetricsItem = components['schemas']['MetricsItem'];
 export type MixGrpoSpec = components['schemas']['MixGrpoSpec'];
 export type ModelFamily = components['schemas']['ModelFamily'];
+export type MovedInQueue = components['schemas']['MovedInQueue'];
 export type NewMember = components['schemas']['NewMember'];
 export type NewPool = components['schemas']['NewPool'];
 export type NewPreview = components['schemas']['NewPreview'];
@@ -6410,10 +6606,14 @@ export type PublishEvent = components['schemas']['PublishEvent'];
 export type PublishFields = components['schemas']['PublishFields'];
 export type PublishItem = components['schemas']['PublishItem'];
 export type PublishedVersion = components['schemas']['PublishedVersion'];
+export type QueueBlocker = components['schemas']['QueueBlocker'];
+export type QueueBlockerKind = components['schemas']['QueueBlockerKind'];
 export type QueueDepths = components['schemas']['QueueDepths'];
+export type QueueDirection = components['schemas']['QueueDirection'];
 export type QueueEvent = components['schemas']['QueueEvent'];
 export type QueueFields = components['schemas']['QueueFields'];
 export type QueueItem = components['schemas']['QueueItem'];
+export type QueueMove = components['schemas']['QueueMove'];
 export type QueuedRun = components['schemas']['QueuedRun'];
 export type QueuedRunPage = components['schemas']['QueuedRunPage'];
 export type Ready = components['schemas']['Ready'];
@@ -6449,6 +6649,9 @@ export type RunRow = components['schemas']['RunRow'];
 export type RunSize = components['schemas']['RunSize'];
 export type RunSpec = components['schemas']['RunSpec'];
 export type RunState = components['schemas']['RunState'];
+export type RunningInPool = components['schemas']['RunningInPool'];
+export type RunningInPoolPage = components['schemas']['RunningInPoolPage'];
+export type RunsAhead = components['schemas']['RunsAhead'];
 export type Sample = components['schemas']['Sample'];
 export type SampleInfo = components['schemas']['SampleInfo'];
 export type SamplePurpose = components['schemas']['SamplePurpose'];
@@ -7613,6 +7816,8 @@ export interface operations {
     readonly queue_list: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only the first so many of each pool. */
+                readonly limit?: number;
                 /** @description Only the queue of this pool. */
                 readonly pool?: string;
             };
@@ -7628,6 +7833,29 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["QueuedRunPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly queue_running_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Name of the pool. */
+                readonly pool?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RunningInPoolPage"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -7877,6 +8105,54 @@ export interface operations {
                 };
                 content: {
                     readonly "application/x-tar": string;
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly run_alternatives_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AlternativeLanesPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_alternatives_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["LanesToAskFor"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Run"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -8239,6 +8515,52 @@ export interface operations {
                 content: {
                     readonly "*/*": string;
                 };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_queue_place_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["QueueMove"];
+            };
+        };
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_queue_place_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly default: components["responses"]["Refusal"];
         };
@@ -8762,6 +9084,7 @@ export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<Flatten
 export const actionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ActionKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];
+export const alternativeChangeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AlternativeChange"]> = ["fewer_lanes", "fewer_reward_lanes", "rewards_on_cpus", "other_pool"];
 export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
 export const baseModelSpecDtypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BaseModelSpec"]["dtype"]> = ["fp32", "bf16"];
 export const bulkItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkItemType"]> = ["costs", "lend", "log", "metrics", "queues", "spans", "staleness"];
@@ -8788,6 +9111,7 @@ export const flowGrpoFastSpecNameValues: ReadonlyArray<FlattenedDeepRequired<com
 export const flowGrpoFastSpecPositionValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FlowGrpoFastSpec"]["position"]> = ["random", "first"];
 export const flowGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FlowGrpoSpec"]["advantage_std"]> = ["group", "batch"];
 export const flowGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FlowGrpoSpec"]["name"]> = ["flow_grpo"];
+export const forecastBasisValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ForecastBasis"]> = ["measured", "history", "plan", "stop_limit", "unknown"];
 export const gateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GateEvent"]["type"]> = ["gate"];
 export const gateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GateItem"]["type"]> = ["gate"];
 export const gpuTestStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GpuTestState"]> = ["queued", "running", "passed", "failed"];
@@ -8838,6 +9162,8 @@ export const priorityEnumValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const projectRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ProjectRole"]> = ["viewer", "editor", "owner"];
 export const publishEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishEvent"]["type"]> = ["publish"];
 export const publishItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishItem"]["type"]> = ["publish"];
+export const queueBlockerKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueBlockerKind"]> = ["quota", "pool_too_small", "out_of_service", "lanes_held", "runs_ahead", "starting"];
+export const queueDirectionValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueDirection"]> = ["front", "up", "down"];
 export const queueEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueEvent"]["type"]> = ["queues"];
 export const queueItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueItem"]["type"]> = ["queues"];
 export const recordedResizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RecordedResize"]["state"]> = ["requested", "accepted", "done", "failed"];

@@ -59,6 +59,7 @@ test("a share is a percentage, with the decimals asked for", () => {
 
 test("stretches nobody knows exactly are rounded as coarsely", () => {
   assert.deepEqual([38, 640, 7900].map(roughly), ["40 s", "11 min", "2 h 10 min"]);
+  assert.deepEqual([3590, 86_300, 90_000, 274_000].map(roughly), ["1 h 0 min", "1 d 0 h", "1 d 1 h", "3 d 4 h"]);
 });
 
 test("clock times name the day unless it is today", () => {

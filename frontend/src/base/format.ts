@@ -32,11 +32,15 @@ export function duration(seconds: number | null | undefined): string {
   return `${Math.floor(seconds / 86400)} d ${Math.floor((seconds % 86400) / 3600)} h`;
 }
 
-/** An estimated duration: 40 s, 11 min, 2 h 10 min. */
+/** An estimated duration: 40 s, 11 min, 2 h 10 min, 3 d 4 h. */
 export function roughly(seconds: number): string {
   if (seconds < 60) return `${Math.ceil(seconds / 5) * 5} s`;
-  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
-  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 600) * 10} min`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const tens = Math.round(seconds / 600);
+  if (tens < 24 * 6) return `${Math.floor(tens / 6)} h ${(tens % 6) * 10} min`;
+  const hours = Math.round(seconds / 3600);
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 /** How long ago, coarse: "just now", "4 min ago", "2 d ago". */

@@ -15,7 +15,9 @@ import type {
   PoolGpu,
   PoolLane,
   PoolNode,
+  PoolShare,
   PublishItem,
+  QueuedRun,
   ResizeReport,
   ResumedItem,
   Run,
@@ -483,5 +485,55 @@ export function poolNode(id = 1, fields: Partial<PoolNode> = {}): PoolNode {
 
 export function poolFrame(fields: Partial<PoolFrame> = {}): PoolFrame {
   const none = { ids: [], values: {} };
-  return { kind: "pool", now: 0, reported_at: null, changed: [], alive: [], nodes: none, gpus: none, ...fields };
+  return {
+    kind: "pool",
+    now: 0,
+    reported_at: null,
+    changed: [],
+    alive: [],
+    nodes: none,
+    gpus: none,
+    queue: false,
+    ...fields,
+  };
+}
+
+/** A run that waits alone, first, for 3 CPU lanes; by default nothing is known of its start. */
+export function queuedRun(name: string, fields: Partial<QueuedRun> = {}): QueuedRun {
+  return {
+    pool: "default",
+    position: 0,
+    run_id: `id of ${name}`,
+    run_name: name,
+    project_id: "p",
+    project_name: "Shapes",
+    priority: "normal",
+    lanes: { cpu: 3 },
+    since: "2026-01-01T00:00:00Z",
+    why: "",
+    starts: null,
+    duration_basis: "unknown",
+    blockers: [],
+    ahead: { num_runs: 0, num_runs_of_others: 0, num_other_projects: 0, lanes: {} },
+    moved: null,
+    may_change: true,
+    ...fields,
+  };
+}
+
+/** A project without a share of its own, which holds nothing of a pool. */
+export function poolShare(name: string, fields: Partial<PoolShare> = {}): PoolShare {
+  return {
+    pool: "default",
+    project_id: `id of ${name}`,
+    project_name: name,
+    guaranteed_lanes: 0,
+    max_lanes: null,
+    weight: 1,
+    entitled_lanes: 4,
+    held_lanes: 0,
+    used_lane_hours: 0,
+    num_waiting: 0,
+    ...fields,
+  };
 }

@@ -4,13 +4,54 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.serializers.answers import Answer
-from worker.contracts.lanes import DEFAULT_POOL
+from api.serializers.answers import Answer, contract_field
+from fleet.policies import SETTINGS
+from runs.alternatives import Change
+from runs.end_forecast import Basis
+from runs.models import STATE_VALUES
+from runs.queue_blockers import BlockerKind
+from runs.queue_places import Direction
+from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
 from worker.contracts.names import Priority
+
+MIN_HALF_LIFE_HOURS = 0.01
+"""Half a minute: nobody forgives faster, and the arithmetic stays finite."""
+BASES = [basis.value for basis in Basis]
+BLOCKER_KINDS = [kind.value for kind in BlockerKind]
+CHANGES = [change.value for change in Change]
+DIRECTIONS = [direction.value for direction in Direction]
+
+
+class ForecastTimes(Answer):
+    earliest = serializers.DateTimeField()
+    likely = serializers.DateTimeField()
+    latest = serializers.DateTimeField()
+
+
+class QueueBlocker(Answer):
+    kind = serializers.ChoiceField(BLOCKER_KINDS)
+    lane_kind = serializers.CharField(help_text="Kind of lane that it is about; empty where it is about no kind.")
+    missing = serializers.IntegerField(help_text="Lanes of that kind that are missing.")
+    text = serializers.CharField()
+
+
+class RunsAhead(Answer):
+    num_runs = serializers.IntegerField()
+    num_runs_of_others = serializers.IntegerField(help_text="Those of projects that are not yours.")
+    num_other_projects = serializers.IntegerField()
+    lanes = serializers.DictField(child=serializers.IntegerField(), help_text="Lanes that all of them want, by kind.")
+
+
+class MovedInQueue(Answer):
+    words = serializers.CharField(help_text="Such as `moved to the front`.")
+    by = serializers.CharField()
+    reason = serializers.CharField()
+    at = serializers.DateTimeField()
 
 
 class QueueQuery(serializers.Serializer[Any]):
     pool = serializers.CharField(required=False, help_text="Only the queue of this pool.")
+    limit = serializers.IntegerField(required=False, min_value=1, help_text="Only the first so many of each pool.")
 
 
 class PoolQuery(serializers.Serializer[Any]):
@@ -40,7 +81,62 @@ class QueuedRun(Answer):
     priority = serializers.ChoiceField([priority.value for priority in Priority])
     lanes = serializers.DictField(child=serializers.IntegerField(), help_text="Lanes that it wants, by kind.")
     since = serializers.DateTimeField()
-    why = serializers.CharField(help_text="What it waits for, in one sentence; empty in a preview.")
+    why = serializers.CharField(help_text="What it waits for, in one sentence.")
+    starts = ForecastTimes(
+        allow_null=True,
+        help_text="When it is expected to start, if nobody else joins the queue and its order stays; null if unknown.",
+    )
+    duration_basis = serializers.ChoiceField(
+        BASES, help_text="What is known of how long it is going to hold its lanes."
+    )
+    blockers = QueueBlocker(many=True, help_text="What keeps it from starting.")
+    ahead = RunsAhead()
+    moved = MovedInQueue(allow_null=True, help_text="What an admin did to its place; null where nobody did.")
+    may_change = serializers.BooleanField(help_text="Whether you may change its priority and its lanes.")
+
+
+class RunningInPool(Answer):
+    """A run that holds lanes of a pool."""
+
+    pool = serializers.CharField()
+    run_id = serializers.UUIDField(allow_null=True, help_text="Null for a run of a project that is not yours.")
+    run_name = serializers.CharField()
+    project_id = serializers.UUIDField(allow_null=True)
+    project_name = serializers.CharField()
+    state = serializers.ChoiceField(STATE_VALUES)
+    num_batches = serializers.IntegerField(allow_null=True)
+    num_batches_done = serializers.IntegerField(allow_null=True)
+    lanes = serializers.DictField(child=serializers.IntegerField(), help_text="Lanes of the pool, by kind.")
+    since = serializers.DateTimeField()
+    ends = ForecastTimes(allow_null=True, help_text="When it is expected to end; null if unknown.")
+    basis = serializers.ChoiceField(BASES, help_text="What the forecast rests on.")
+    num_overtaken = serializers.IntegerField(
+        help_text="Runs that were ahead of it in the queue when it was started without delaying any of them."
+    )
+
+
+class QueueMove(serializers.Serializer[Any]):
+    direction = serializers.ChoiceField(DIRECTIONS)
+    reason = serializers.CharField(max_length=200, help_text="Everybody who sees the queue reads it.")
+
+
+class AlternativeLanes(Answer):
+    """Lanes with which a waiting run would start now."""
+
+    change = serializers.ChoiceField(CHANGES)
+    lanes = contract_field(LaneSpec, source="lanes_json", help_text="Lanes to ask for instead.")
+    slow_down = serializers.FloatField(
+        allow_null=True,
+        help_text="How many times as long a batch is predicted to take; null if nothing predicts it.",
+    )
+
+
+class LanesToAskFor(serializers.Serializer[Any]):
+    num_rollout = serializers.IntegerField(required=False)
+    num_trainer = serializers.IntegerField(required=False)
+    num_reward = serializers.IntegerField(required=False)
+    rewards_on_gpus = serializers.BooleanField(required=False)
+    pool = serializers.CharField(required=False)
 
 
 class PoolShare(Answer):
@@ -73,6 +169,13 @@ class ShareToTry(ShareToSet):
 class SharesToTry(serializers.Serializer[Any]):
     pool = serializers.CharField(default=DEFAULT_POOL)
     shares = serializers.ListField(child=ShareToTry(), max_length=1000)
+    half_life_hours = serializers.FloatField(
+        default=None,
+        allow_null=True,
+        min_value=MIN_HALF_LIFE_HOURS,
+        max_value=SETTINGS["half_life_hours"].high,
+        help_text="As if use were forgiven as fast; empty: as it is.",
+    )
 
 
 class PoolPolicy(Answer):

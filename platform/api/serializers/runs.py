@@ -9,7 +9,7 @@ from runs.models import STATE_VALUES
 from runs.resize_services import MAX_LANES
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, Priority
 from worker.contracts.run_spec import RunSpec
 
 COMMAND_KINDS = [kind.value for kind in CommandKind]
@@ -46,6 +46,9 @@ class RunChanges(serializers.Serializer[Any]):
     notes = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
     tags = serializers.ListField(child=serializers.CharField(), required=False)
     archived = serializers.BooleanField(required=False)
+    priority = serializers.ChoiceField(
+        [priority.value for priority in Priority], required=False, help_text="Only while the run waits."
+    )
 
 
 class DuplicateRequest(serializers.Serializer[Any]):
@@ -141,6 +144,9 @@ class AttemptBody(Answer):
     detail = serializers.CharField(allow_blank=True)
     log_tail = serializers.CharField(allow_blank=True)
     resumed_from = serializers.CharField(allow_blank=True)
+    num_overtaken = serializers.IntegerField(
+        help_text="Runs that were ahead of it in the queue when it was started without delaying any of them."
+    )
 
 
 class CommandBody(Answer):

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from accounts import api_tokens, selectors, services
-from accounts.access import NotVisible, get_project, visible_projects
+from accounts.access import NotVisible, get_project, is_pool_admin, visible_projects
 from accounts.models import Membership, Project
 from api.pages import ByName, CursorPage
 from api.request_parsing import checked, user_of
@@ -24,7 +24,8 @@ from api.serializers import accounts as bodies
 class MeView(APIView):
     @extend_schema(responses=bodies.MeBody)
     def get(self, request: Request) -> Response:
-        return Response(bodies.MeBody(request.user).data)
+        # Superusers may manage the pool without the right of its own.
+        return Response({**bodies.MeBody(request.user).data, "is_pool_admin": is_pool_admin(request.user)})
 
 
 class ByUsername(CursorPage):

@@ -18,8 +18,9 @@ from fleet.fair_share import Share
 from fleet.models import Pool
 from fleet.policies import policy_of, set_policy
 from fleet.shares import set_share
-from runs.queue_view import queue_rows, share_rows
+from runs.queue_board import queue_rows, running_rows
 from runs.run_queue import pools_with_queues
+from runs.share_view import share_rows
 
 
 class QueueView(APIView):
@@ -29,14 +30,26 @@ class QueueView(APIView):
         not named."""
         asked = checked(bodies.QueueQuery(data=request.query_params))
         pools = [_pool(asked["pool"]).name] if "pool" in asked else pools_with_queues()
-        rows = [row for pool in pools for row in queue_rows(user_of(request), pool)]
+        rows = [row for pool in pools for row in queue_rows(user_of(request), pool)[: asked.get("limit")]]
         return Response({"next": None, "results": bodies.QueuedRun(rows, many=True).data})
+
+
+class RunningView(APIView):
+    @extend_schema(
+        operation_id="queue_running_list", parameters=[bodies.PoolQuery], responses=page_of(bodies.RunningInPool)
+    )
+    def get(self, request: Request) -> Response:
+        """The runs that hold lanes of a pool, with their expected ends, the first first. Those of other projects are
+        not named."""
+        rows = running_rows(user_of(request), _asked_pool(request).name)
+        return Response({"next": None, "results": bodies.RunningInPool(rows, many=True).data})
 
 
 class QueuePreviewView(APIView):
     @extend_schema(operation_id="queue_preview", request=bodies.SharesToTry, responses={200: page_of(bodies.QueuedRun)})
     def post(self, request: Request) -> Response:
-        """The queue of a pool as it would be with these shares of it; nothing is saved. For pool admins."""
+        """The queue of a pool as it would be with these shares of it, and with this half-life; nothing is saved. For
+        pool admins."""
         asked = checked(bodies.SharesToTry(data=request.data))
         try:
             changed = {
@@ -45,7 +58,7 @@ class QueuePreviewView(APIView):
             }
         except ValueError as error:
             raise ValidationError({"shares": [str(error)]}) from error
-        rows = queue_rows(user_of(request), _pool(asked["pool"]).name, changed)
+        rows = queue_rows(user_of(request), _pool(asked["pool"]).name, changed, asked["half_life_hours"])
         return Response({"next": None, "results": bodies.QueuedRun(rows, many=True).data})
 
 

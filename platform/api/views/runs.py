@@ -23,6 +23,7 @@ from api.run_bodies import run_bodies
 from api.serializers import plans
 from api.serializers import runs as bodies
 from runs import command_services, selectors, services
+from runs.asked_lanes import set_priority
 from runs.auto_placement import hypothetical_plan
 from runs.models import Run
 from runs.plan_body import PlanPreview
@@ -99,7 +100,7 @@ class RunViewSet(GenericViewSet[Any]):
 
     @extend_schema(request=bodies.RunChanges, responses={200: component(RunBody)})
     def partial_update(self, request: Request, pk: UUID) -> Response:
-        """Rename, annotate, archive. Only what is sent changes."""
+        """Rename, annotate, archive, set the priority of a waiting run. Only what is sent changes."""
         asked = checked(bodies.RunChanges(data=request.data))
         run = selectors.get_run(request.user, pk)
         with transaction.atomic():
@@ -111,6 +112,8 @@ class RunViewSet(GenericViewSet[Any]):
             services.rename_run(user=user, run=run, name=asked["name"])
         if "notes" in asked or "tags" in asked:
             services.set_notes_and_tags(user=user, run=run, notes=asked.get("notes"), tags=asked.get("tags"))
+        if "priority" in asked:
+            set_priority(user=user, run=run, priority=asked["priority"])
         if "archived" in asked:
             (services.archive_run if asked["archived"] else services.unarchive_run)(user=user, run=run)
 

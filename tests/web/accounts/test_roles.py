@@ -40,6 +40,15 @@ def test_each_right_allows_what_it_is_for(
                 require(user)
 
 
+@pytest.mark.parametrize("right", ["is_pool_admin", "is_superuser"])
+def test_pages_learn_of_superusers_too_that_they_may_manage_the_pool(
+    make_user: Callable[..., User], right: str
+) -> None:
+    client = APIClient()
+    client.force_authenticate(make_user("somebody", **{right: True}))
+    assert client.get("/api/v1/me").json()["is_pool_admin"] is True
+
+
 def test_only_an_administrator_makes_pool_admins(make_user: Callable[..., User], alice: User) -> None:
     root, pool_admin = make_user("root", is_superuser=True), make_user("pam", is_pool_admin=True)
     with pytest.raises(PermissionDenied):

@@ -30,6 +30,7 @@ READS = [
     "/adapters",
     "/checkpoints",
     "/previews",
+    "/alternatives",
 ]
 ACTS: list[tuple[str, str, dict[str, Any]]] = [
     ("patch", "", {"notes": "mine"}),
@@ -38,6 +39,11 @@ ACTS: list[tuple[str, str, dict[str, Any]]] = [
     ("post", "/duplicate", {}),
     ("post", "/resize", {"add": [{"role": "rollout"}]}),
     ("post", "/previews", {"prompts": ["x"]}),
+    ("post", "/alternatives", {"num_reward": 2}),
+]
+FOR_POOL_ADMINS: list[tuple[str, str, dict[str, Any]]] = [
+    ("post", "/queue-place", {"direction": "front", "reason": "mine"}),
+    ("delete", "/queue-place", {}),
 ]
 BYTES = [
     "/artifacts/samples/a.png",
@@ -52,7 +58,9 @@ def run(make_run: Callable[..., Run], project: Project) -> Run:
 
 
 def test_every_address_below_a_run_is_listed_here() -> None:
-    listed = {path.strip("/").partition("/")[0] for path in [*READS, *(act[1] for act in ACTS), *BYTES]} - {""}
+    listed = {
+        path.strip("/").partition("/")[0] for path in [*READS, *(act[1] for act in ACTS + FOR_POOL_ADMINS), *BYTES]
+    } - {""}
     assert {str(url.pattern).partition("/")[0] for url in run_urls} == listed
 
 
@@ -80,6 +88,24 @@ def test_viewers_do_not_act_and_outsiders_see_nothing(
     refused = getattr(client_of(viewer), method)(address, body)
     assert refused.status_code == 403
     assert "editor" in refused.json()["detail"]
+    assert getattr(client_of(charlie), method)(address, body).status_code == 404
+    assert getattr(APIClient(), method)(address, body).status_code == 401
+
+
+@pytest.mark.parametrize(("method", "path", "body"), FOR_POOL_ADMINS)
+def test_owners_are_no_pool_admins_and_outsiders_see_nothing(
+    client_of: Callable[[User], APIClient],
+    run: Run,
+    alice: User,
+    charlie: User,
+    method: str,
+    path: str,
+    body: dict[str, Any],
+) -> None:
+    address = f"/api/v1/runs/{run.pk}{path}"
+    refused = getattr(client_of(alice), method)(address, body)
+    assert refused.status_code == 403
+    assert "pool admin" in refused.json()["detail"]
     assert getattr(client_of(charlie), method)(address, body).status_code == 404
     assert getattr(APIClient(), method)(address, body).status_code == 401
 

@@ -114,7 +114,7 @@ def test_of_one_run_in_a_frame_the_latest_counts() -> None:
 
 
 def pool_message(**fields: Any) -> Message:
-    return {"changed": [], "at": None, "alive": [], "nodes": {}, "gpus": {}, **fields}
+    return {"changed": [], "at": None, "alive": [], "nodes": {}, "gpus": {}, "queue": False, **fields}
 
 
 def test_of_several_reports_in_a_frame_the_newest_values_of_each_gpu_are_sent() -> None:
@@ -128,6 +128,11 @@ def test_of_several_reports_in_a_frame_the_newest_values_of_each_gpu_are_sent() 
     assert frame["gpus"] == {"ids": [5, 6], "values": {"power": [200.0, None]}}
     assert (frame["at"], frame["alive"], frame["changed"]) == (2.0, [1, 2], [1, 3])
     assert frame["nodes"] == {"ids": [], "values": {}}
+
+
+def test_a_frame_has_the_queue_read_again_if_one_of_its_messages_does() -> None:
+    assert merge_pool([pool_message(), pool_message(queue=True), pool_message()])["queue"] is True
+    assert merge_pool([pool_message(changed=[1])])["queue"] is False
 
 
 def test_a_frame_with_too_many_values_has_their_nodes_read_again() -> None:

@@ -121,7 +121,7 @@ def test_only_waiting_runs_are_started(live_run: Callable[..., Attempt], state: 
     attempt = live_run(state)
     with pytest.raises(RunStateConflict):
         start_attempt(attempt.run)
-    assert current_queue(DEFAULT_POOL) == Queue((), ())
+    assert current_queue(DEFAULT_POOL) == Queue()
 
 
 @pytest.mark.django_db

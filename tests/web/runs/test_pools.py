@@ -80,10 +80,10 @@ def test_what_fails_in_one_pool_stops_no_other_in_the_same_round(
     assert pools_with_queues() == ["fast", DEFAULT_POOL]
     begin = dispatch.start_attempt
 
-    def start(run: Run) -> Any:
+    def start(run: Run, num_overtaken: int) -> Any:
         if run.pool == "fast":
             raise error
-        return begin(run)
+        return begin(run, num_overtaken)
 
     monkeypatch.setattr(dispatch, "start_attempt", start)
     if isinstance(error, RuntimeError):
@@ -206,13 +206,15 @@ def test_a_run_that_the_pool_can_never_hold_is_refused_with_what_fits(
     (said,) = problems(make_spec, pool="fast", num_rollout=6)["lanes.num_rollout"]
     assert said == (
         "`lanes.num_rollout` + `lanes.num_trainer` + `lanes.num_reward` must be ≤ 6 (CPU lanes of the pool fast), "
-        "got 8: ask for 6, or choose the pool default"
+        "got 8: ask for 6 (4 rollout, 1 trainer, 1 reward), or choose the pool default"
     )
     (said,) = problems(make_spec, pool="fast", num_rollout=60)["lanes.num_rollout"]
-    assert said.endswith("got 62: ask for 6")
+    assert said.endswith("got 62: ask for 6 (4 rollout, 1 trainer, 1 reward)")
     set_share(user=admin, project=project, pool=Pool.objects.get(pk=DEFAULT_POOL), limit=0)
     (said,) = problems(make_spec, project, pool="fast", num_rollout=6)["lanes.num_rollout"]
-    assert said.endswith("got 8: ask for 6"), "a pool that the project is kept out of is not offered"
+    assert said.endswith("got 8: ask for 6 (4 rollout, 1 trainer, 1 reward)"), (
+        "a pool that the project is kept out of is not offered"
+    )
 
 
 def test_a_pool_of_gpus_alone_says_how_rewards_can_be_had(make_spec: MakeSpec, db: None) -> None:

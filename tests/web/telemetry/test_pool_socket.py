@@ -29,7 +29,8 @@ POOL = "/ws/v1/pool"
 
 @pytest.fixture(autouse=True)
 def nothing_is_polled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Frames of these tests come from what they do, unless a test polls."""
+    """Frames of these tests come from what they do, not from the test before, unless a test polls."""
+    assert flush()
     monkeypatch.setattr(consumers, "POLL_SECONDS", 60.0)
 
 

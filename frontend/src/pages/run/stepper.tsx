@@ -61,7 +61,11 @@ function StepItem({ step, run, now }: { step: Step; run: Run; now: boolean }) {
         {clock(step.at)}
         {until !== null && step.at !== null && !terminal && ` · ${duration(Math.max(0, until - step.at))}`}
       </span>
-      {now && run.waiting && <span class="tiny muted">{run.waiting}</span>}
+      {now && run.waiting && (
+        <span class="tiny muted">
+          {run.waiting} <a href={`/queue?pool=${run.spec.lanes.pool}`}>See the queue</a>
+        </span>
+      )}
       {now && !terminal && !run.waiting && run.phase && <span class="tiny muted">{PHASES[run.phase]}</span>}
       {step.isSetback && <span class="tiny muted truncate">{step.reason}</span>}
       {now && terminal && step.reason && <span class="tiny muted truncate">{step.reason}</span>}
