@@ -128,8 +128,6 @@ def ranked(
     queues: dict[P, list[Waiting[P, R]]] = {}
     for run in sorted(waiting, key=lambda run: (run.priority, run.since, str(run.run)), reverse=True):
         queues.setdefault(run.project, []).append(run)
-    for queue in queues.values():
-        queue.reverse()
 
     def rank(project: P) -> tuple[bool, float, int, float, str]:
         return _rank(queues[project][-1], known[project], entitled[project], holds, used)
