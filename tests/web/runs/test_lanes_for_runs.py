@@ -132,12 +132,12 @@ def test_lanes_that_another_takes_are_replaced_by_others_at_once(
     pool(a=(H100, 9))
     run, begin, thieves = make_run(spec=make_spec(**FIXED)), dispatch.begin, [uuid.uuid4()]
 
-    def begin_late(run_id: uuid.UUID, placement: Any, lanes: Any) -> Attempt:
+    def begin_late(run_id: uuid.UUID, placement: Any, lanes: Any, num_overtaken: int) -> Attempt:
         while thieves:
             Lane.objects.filter(pk=lanes.trainers[0].key).update(
                 run_id=thieves.pop(), attempt=1, role="rollout", name_in_run="rollout-0", held_since="2026-01-01T00:00Z"
             )
-        return begin(run_id, placement, lanes)
+        return begin(run_id, placement, lanes, num_overtaken)
 
     monkeypatch.setattr("runs.dispatch.begin", begin_late)
     assert dispatch_waiting() == [run.pk]
