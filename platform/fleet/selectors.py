@@ -11,8 +11,8 @@ from django.db.models import Count, F, Min, Prefetch, Q, QuerySet
 
 from fleet.lane_demand import kind_for, lane_number
 from fleet.lane_layout import NOT_OFFERED
-from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node, NodeAgent, ServiceState, StateChange
-from worker.contracts.lanes import LaneGrant, LaneSpec
+from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node, NodeAgent, Pool, ServiceState, StateChange
+from worker.contracts.lanes import DEFAULT_POOL, LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import Vendor
 
@@ -70,6 +70,11 @@ def held_lanes_of(pool: str) -> list[HeldLane]:
             "run_id", "attempt", "project_id", "lane__kind", "lane"
         )
     ]
+
+
+def pool_or_default(name: str) -> str:
+    """The name, or that of the default pool where this one has been removed."""
+    return name if Pool.objects.filter(pk=name).exists() else DEFAULT_POOL
 
 
 def free_in_order(kind: LaneKind, *, pool: str | None, device: str | None = None) -> QuerySet[Lane]:

@@ -3,7 +3,7 @@
 Lanes that are held or out of service count, since runs wait for those; a pool that has no lanes yet refuses nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from accounts.models import Project
 from fleet.lane_demand import fits, kind_for, kinds_wanted, shrunk
@@ -26,7 +26,10 @@ def pool_problems(spec: RunSpec, project: Project | None, *, any_size: bool = Fa
     if refused:
         return {"lanes.pool": refused}
     lanes = all_lanes(wanted.pool)
-    return _too_large(spec, lanes) if lanes and not any_size else {}
+    if not lanes or any_size:
+        return {}
+    others = Pool.objects.values_list("pk", flat=True) if project is None else pools_open_to(project)
+    return _too_large(spec, lanes, [name for name in others if name != wanted.pool])
 
 
 def _refused_by_share(wanted: LaneSpec, project: Project) -> str:
@@ -48,15 +51,15 @@ def _refused_by_share(wanted: LaneSpec, project: Project) -> str:
     )
 
 
-def _too_large(spec: RunSpec, lanes: Mapping[LaneKind, int]) -> dict[str, str]:
-    """The kinds of lane that the pool has too few of, by the first field that counts them."""
+def _too_large(spec: RunSpec, lanes: Mapping[LaneKind, int], others: Sequence[str]) -> dict[str, str]:
+    """The kinds of lane that the pool has too few of, by the first field that counts them; `others` may be used too."""
     problems = {}
     for kind, number in kinds_wanted(spec.granted_lanes, lanes).items():
         if number <= lanes.get(kind, 0):
             continue
         fields = [f"lanes.num_{role}" for role in _roles_on(kind, spec, lanes)]
         there = f"{lanes.get(kind, 0)} ({kind.upper()} lanes of the pool {spec.lanes.pool})"
-        ways = ", or ".join(_ways_out(spec, kind, lanes)) or "add nodes to the pool"
+        ways = ", or ".join(_ways_out(spec, kind, lanes, others)) or "add nodes to the pool"
         problems[fields[0]] = f"{' + '.join(f'`{field}`' for field in fields)} must be ≤ {there}, got {number}: {ways}"
     return problems
 
@@ -66,7 +69,7 @@ def _roles_on(kind: LaneKind, spec: RunSpec, lanes: Mapping[LaneKind, int]) -> l
     return [role for role in LaneRole if kind_for(role, lanes, rewards_on_gpus=on_gpus) is kind]
 
 
-def _ways_out(spec: RunSpec, kind: LaneKind, lanes: Mapping[LaneKind, int]) -> Iterator[str]:
+def _ways_out(spec: RunSpec, kind: LaneKind, lanes: Mapping[LaneKind, int], others: Sequence[str]) -> Iterator[str]:
     """What would fit: fewer lanes, GPUs for rewards where the pool has no CPU lanes, another pool."""
     wanted = {role: int(getattr(spec.lanes, f"num_{role}")) for role in _roles_on(kind, spec, lanes)}
     if lanes.get(kind, 0) >= sum(number > 0 for number in wanted.values()):
@@ -74,7 +77,7 @@ def _ways_out(spec: RunSpec, kind: LaneKind, lanes: Mapping[LaneKind, int]) -> I
         yield f"ask for {lanes[kind]} ({', '.join(f'{number} {role}' for role, number in nearest.items() if number)})"
     if kind is LaneKind.CPU and not lanes.get(kind) and lanes.get(LaneKind.GPU):
         yield "set `lanes.rewards_on_gpus`"
-    for name in Pool.objects.exclude(pk=spec.lanes.pool).values_list("pk", flat=True):
+    for name in others:
         other = all_lanes(name)
         if other and fits(spec.granted_lanes, other, other):
             yield f"choose the pool {name}"
