@@ -1,6 +1,7 @@
 # The tables as they stand: 0.1.0 is unreleased, so there is one migration an app.
 
 import django.contrib.postgres.fields
+import django.contrib.postgres.indexes
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
@@ -47,6 +48,7 @@ class Migration(migrations.Migration):
                 ('faults_before', models.JSONField(default=dict)),
                 ('throttled_by', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), default=list, size=None)),
                 ('throttled_at', models.DateTimeField(null=True)),
+                ('minute', models.JSONField(default=dict)),
                 ('lost_since', models.DateTimeField(null=True)),
             ],
             options={
@@ -73,6 +75,7 @@ class Migration(migrations.Migration):
                 ('role', models.CharField(blank=True, default='', max_length=10)),
                 ('name_in_run', models.CharField(blank=True, default='', max_length=40)),
                 ('held_since', models.DateTimeField(null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
                 'ordering': ['node__name', 'kind', 'index'],
@@ -197,6 +200,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='GpuMinute',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('begin', models.DateTimeField()),
+                ('num_readings', models.PositiveSmallIntegerField()),
+                ('values', models.JSONField()),
+                ('throttled', models.JSONField(default=dict)),
+                ('gpu', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='minutes', to='fleet.gpu')),
+            ],
+            options={
+                'ordering': ['begin'],
+                'indexes': [models.Index(fields=['begin'], name='gpu_minute_at')],
+                'constraints': [models.UniqueConstraint(fields=('gpu', 'begin'), name='gpu_minute_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='GpuTest',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
@@ -244,7 +263,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['since', 'pk'],
-                'indexes': [models.Index(fields=['project', 'since'], name='lane_use_of_project')],
+                'indexes': [models.Index(fields=['project', 'since'], name='lane_use_of_project'), django.contrib.postgres.indexes.GinIndex(fields=['gpus'], name='lane_use_of_gpu')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('until', None)), fields=('lane',), name='one_open_use_per_lane'), models.CheckConstraint(condition=models.Q(('until', None), ('until__gte', models.F('since')), _connector='OR'), name='lane_use_ends_after_it_began')],
             },
         ),

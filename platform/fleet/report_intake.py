@@ -2,6 +2,7 @@
 
     Ray's list ─► nodes by name ─► lost and found
     reports    ─► GPUs by UUID; by index where the driver had not been asked before ─► a lane for each new one
+               └► the minute under way; one row of history a GPU when it ends
 
 Invariant: nothing here changes who holds a lane, or what admins decided; a node or GPU that is no longer reported keeps
 its record. What is known already is written with one statement a table, since every node reports every few seconds.
@@ -17,7 +18,8 @@ from django.utils import timezone
 from fleet.gpu_health import FIELDS as HEALTH_FIELDS
 from fleet.gpu_health import follow
 from fleet.lane_layout import give_gpus_lanes, set_cpu_lanes
-from fleet.models import Gpu, Node, NodeAgent
+from fleet.live_rollups import add_reading, store
+from fleet.models import Gpu, GpuMinute, Node, NodeAgent
 from fleet.pool_changes import publish_reports
 from fleet.standing import AGENT
 from fleet.state_changes import mark_found, mark_lost
@@ -32,7 +34,7 @@ _OF_NODE = ("ray_node_id", "address", "are_gpus_held", "in_cluster_at")
 _OF_NODE_REPORT = ("num_cores", "memory_bytes", "memory_used_bytes", "load", "reader_error", "reported_at")
 _OF_GPU = (
     *("uuid", "index", "accelerator", "resource"),
-    *("identity", "topology", "live", "faults", "reported_at"),
+    *("identity", "topology", "live", "faults", "minute", "reported_at"),
     *HEALTH_FIELDS,
 )
 
@@ -87,6 +89,7 @@ def _take_reports(
             gpus.take(node, seen, gpu, now)
     _write(Node, reported, _OF_NODE_REPORT)
     _write(Gpu, gpus.seen, _OF_GPU)
+    store(gpus.minutes, now)
     for node in reported:
         if any(gpu.node_id == node.pk and gpu.lane_id is None for gpu in gpus.seen):
             give_gpus_lanes(node)
@@ -101,6 +104,8 @@ class _KnownGpus:
         self._by_uuid = {gpu.uuid: gpu for gpu in gpus if gpu.uuid}
         self._unnamed = {(gpu.node_id, gpu.index): gpu for gpu in gpus if not gpu.uuid}
         self.seen: list[Gpu] = []
+        self.minutes: list[GpuMinute] = []
+        """Those that have ended with this report, not stored."""
 
     def take(self, node: Node, seen: ClusterNode, report: GpuReport, now: datetime) -> None:
         """Write a report into its card's row, which is stored at once only if it is new or has moved."""
@@ -116,6 +121,7 @@ class _KnownGpus:
         row.identity, row.topology = identity.model_dump(mode="json"), report.topology.model_dump(mode="json")
         row.live, row.faults = report.live.model_dump(mode="json"), report.faults.model_dump(mode="json")
         row.reported_at = now
+        self.minutes += add_reading(row, report, now)
         _follow_loss(row, is_lost=report.faults.is_lost, now=now)
         follow(row, report.faults, now)
         self.seen.append(row)

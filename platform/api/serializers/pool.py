@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from api.pages import MAX_PAGE
 from api.serializers.answers import Answer, contract_field
+from api.serializers.gpu_tests import GpuTestBody
 from fleet.health_rules import Health
 from fleet.models import LaneKind, StateChange
 from fleet.standing import PoolState
@@ -87,6 +88,7 @@ class PoolGpu(StandingOfHeld, Annotations):
     live = contract_field(GpuLive, allow_null=True)
     faults = contract_field(GpuFaults, allow_null=True)
     reported_at = serializers.DateTimeField(allow_null=True)
+    test = GpuTestBody(allow_null=True, help_text="The test that it waits for, or that is under way.")
 
 
 class PoolNode(Standing, Annotations):

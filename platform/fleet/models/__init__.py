@@ -3,12 +3,14 @@
 from fleet.models.agents import NodeAgent
 from fleet.models.allocation import Lane, LaneKind, LaneUse
 from fleet.models.entitlements import PoolPolicy, ProjectShare
+from fleet.models.gpu_minutes import GpuMinute
 from fleet.models.gpu_tests import GpuTest, GpuTestState
 from fleet.models.nodes import Gpu, HealthChange, Node
 from fleet.models.service_states import ServiceState, StateChange
 
 __all__ = [
     "Gpu",
+    "GpuMinute",
     "GpuTest",
     "GpuTestState",
     "HealthChange",

@@ -10,7 +10,9 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
+from django.utils import timezone
 
 from accounts.models import Project
 from fleet.models.service_states import InService
@@ -42,6 +44,7 @@ class Lane(InService):
     """Its id for its holder: `<role>-<number>`, of the role that it was allocated for. It stays when the role changes.
     """
     held_since = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ["node__name", "kind", "index"]
@@ -130,7 +133,10 @@ class LaneUse(models.Model):
 
     class Meta:
         ordering = ["since", "pk"]
-        indexes = [models.Index(fields=["project", "since"], name="lane_use_of_project")]
+        indexes = [
+            models.Index(fields=["project", "since"], name="lane_use_of_project"),
+            GinIndex(fields=["gpus"], name="lane_use_of_gpu"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["lane"], condition=models.Q(until=None), name="one_open_use_per_lane"),
             models.CheckConstraint(

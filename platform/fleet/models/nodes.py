@@ -76,6 +76,8 @@ class Gpu(InService, Annotated):
     throttled_by = ArrayField(models.CharField(max_length=100), default=list)
     """Why its clocks were reduced last."""
     throttled_at = models.DateTimeField(null=True)
+    minute = models.JSONField(default=dict)
+    """The readings of the minute under way, as `fleet.live_rollups` sums them up; empty before the first."""
     lost_since = models.DateTimeField(null=True)
     """Since when its driver does not reach it; null while it does."""
 
