@@ -42,7 +42,7 @@ class Area:
     key: Key
     """A project's id; empty for several projects together."""
     name: str
-    kind: str
+    category: str
     """`project`, `test`, `idle`, or `out_of_service`."""
     lanes: Sequence[float]
     """Mean number of lanes in each bucket."""
@@ -194,8 +194,8 @@ def _cut(story: Story, begin: float, end: float) -> Iterator[Piece]:
 
 
 def _areas(user: Actor, seconds: dict[Key, list[float]], width: float) -> list[Area]:
-    def area(key: Key, name: str, kind: str, column: Sequence[float]) -> Area:
-        return Area(key, name, kind, [round(one / width, 4) for one in column], sum(column) / 3600)
+    def area(key: Key, name: str, category: str, column: Sequence[float]) -> Area:
+        return Area(key, name, category, [round(one / width, 4) for one in column], sum(column) / 3600)
 
     plain = {IDLE, TEST, *(state.value for state in PoolState)}
     of_projects = {key: column for key, column in seconds.items() if key not in plain}

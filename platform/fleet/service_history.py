@@ -55,10 +55,10 @@ def together(told: Sequence[Story]) -> Story:
     then what was decided first of them."""
     if len(told) <= 1:
         return told[0] if told else []
-    changes = sorted((moment.at, number, moment.state) for number, story in enumerate(told) for moment in story)
+    changes = [(moment.at, number, moment.state) for number, story in enumerate(told) for moment in story]
     now: list[PoolState | None] = [None] * len(told)
     moments: list[Moment] = []
-    for at, number, state in changes:
+    for at, number, state in sorted(changes, key=lambda change: change[:2]):
         now[number] = state
         decided = [one for one in now if one is not None]
         whole = PoolState.LOST if PoolState.LOST in decided else decided[0] if decided else None

@@ -99,7 +99,7 @@ class OccupancyArea(Answer):
 
     key = serializers.CharField(help_text="A project's id, `idle`, `test` or a state; empty for several projects.")
     name = serializers.CharField()
-    kind = serializers.ChoiceField(["project", "test", "idle", "out_of_service"])
+    category = serializers.ChoiceField(["project", "test", "idle", "out_of_service"])
     lanes = serializers.ListField(child=serializers.FloatField(), help_text="Mean number of lanes in each bucket.")
     lane_hours = serializers.FloatField(help_text="In the whole window.")
 

@@ -11,7 +11,7 @@ from accounts.audit_log import AuditFilter, audit_entries
 from accounts.models import Project
 from api.pages import page_of
 from api.request_parsing import checked, user_of
-from api.serializers import audit_log as bodies
+from api.serializers import audit_rows as bodies
 from api.views.pool import NewestChangesFirst
 
 

@@ -1,4 +1,4 @@
-"""One GPU: its last hours, who used it, how its health went. Everybody reads them; runs are named to who may see them."""
+"""One GPU: its last hours, who used it, how its health went. Everybody reads that; runs are named to some."""
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
