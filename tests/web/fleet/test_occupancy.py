@@ -24,7 +24,7 @@ NUM_GPUS = 3
 
 @pytest.fixture
 def admin(make_user: Callable[..., User]) -> User:
-    return make_user("pool-admin", is_staff=True)
+    return make_user("pool-admin", is_pool_admin=True)
 
 
 @pytest.fixture

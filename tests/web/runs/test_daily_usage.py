@@ -17,7 +17,7 @@ WINDOW = {"since": NOON - HOUR, "until": NOON + timedelta(days=3)}
 
 @pytest.fixture
 def admin(db: None) -> User:
-    return User.objects.create_user("pool-admin", password="x", is_staff=True)
+    return User.objects.create_user("pool-admin", password="x", is_pool_admin=True)
 
 
 def test_a_use_over_midnight_counts_for_both_days(admin: User, make_run: Callable[..., Run], project: Project) -> None:
