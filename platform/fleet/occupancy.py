@@ -26,8 +26,9 @@ from fleet.standing import PoolState
 
 MAX_BUCKETS = 500
 """Of one answer: more than a chart has pixels to tell apart, at three pixels each."""
-MAX_PROJECTS = 8
-"""Projects that are shown one by one, those with most lane hours; further ones are summed up."""
+MAX_PROJECTS = 6
+"""Projects that are shown one by one, those with most lane hours, since a chart tells six colours apart; further ones
+are summed up."""
 OTHERS = "other projects"
 IDLE, TEST = "idle", "test"
 

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from accounts.access import Actor
 from runs.lane_usage import UsageBy, days_between, parts
 
-MAX_ROWS = 8
-"""Rows that are told apart, those with the largest sums; a chart has no more colours. Others are one row."""
+MAX_ROWS = 6
+"""Rows that are told apart, those with the largest sums: a chart has no more colours. Others are one row."""
 MAX_DAYS = 400
 """More than a year."""
 OTHERS = "others"

@@ -4,6 +4,26 @@
 
 import type { Json } from "../base/paths.ts";
 export interface paths {
+    readonly "/api/v1/audit": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Who changed what, when, by which request, newest first. Of projects that you own; everything, for pool
+         *     admins.
+         */
+        readonly get: operations["audit_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/base-models": {
         readonly parameters: {
             readonly query?: never;
@@ -72,6 +92,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/gpus/{gpu_id}/health": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Every change of the GPU's health, newest first, with what its driver had counted. */
+        readonly get: operations["gpus_health_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/gpus/{gpu_id}/history": {
         readonly parameters: {
             readonly query?: never;
@@ -81,6 +118,23 @@ export interface paths {
         };
         /** @description Every change of the GPU, and of the node itself that it is in, newest first. */
         readonly get: operations["gpus_history_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/gpus/{gpu_id}/minutes": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Utilisation, memory, temperature, power and clocks of the last hours, minute by minute. */
+        readonly get: operations["gpus_minutes_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -104,6 +158,40 @@ export interface paths {
          *     waits for it. For pool admins.
          */
         readonly post: operations["gpus_tests_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/gpus/{gpu_id}/uses": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Who used the GPU, newest first: runs, previews, tests. */
+        readonly get: operations["gpus_uses_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/gpus:test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Test several GPUs, all or none of them, as one is tested. For pool admins. */
+        readonly post: operations["gpus:test_create"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -271,6 +359,26 @@ export interface paths {
         };
         /** @description Every change of the node, its GPUs and its lanes, newest first. */
         readonly get: operations["nodes_history_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/occupancy": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Lanes by project, idle, or out of service by state, in equal parts of a window. Projects that are not yours
+         *     are summed up; pool admins see each.
+         */
+        readonly get: operations["occupancy_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1115,6 +1223,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/usage/days": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Lane hours, GPU hours and cost of each day, by what is asked for. Of your projects; of all, for pool
+         *     admins.
+         */
+        readonly get: operations["usage_days_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/users": {
         readonly parameters: {
             readonly query?: never;
@@ -1355,6 +1483,37 @@ export interface components {
          * @enum {string}
          */
         readonly AttentionBackend: "default" | "_native_math" | "_native_flash" | "_native_efficient" | "_native_cudnn" | "flash" | "xformers" | "_native_npu";
+        /** @description One change that somebody asked for. */
+        readonly AuditRow: {
+            readonly id: number;
+            /** Format: date-time */
+            readonly at: string;
+            /** @description The user's name at that time, or the command that acted. */
+            readonly actor: string;
+            /** @description First characters of the API token; empty for a browser's session. */
+            readonly token_key: string;
+            /** @description `<object>.<verb>`, such as `gpu.drain`. */
+            readonly action: string;
+            readonly object_type: string;
+            readonly object_id: string;
+            readonly object_name: string;
+            /** Format: uuid */
+            readonly project_id: string | null;
+            /** @description As it is called now; empty for no project. */
+            readonly project_name: string;
+            /** @description The request's `X-Request-ID`; empty where no request asked for it. */
+            readonly request_id: string;
+            /** @description The arguments of the call, by field; never a secret's value. */
+            readonly changes: {
+                readonly [key: string]: unknown;
+            };
+        };
+        /** @description One page: One change that somebody asked for. */
+        readonly AuditRowPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["AuditRow"][];
+        };
         readonly BaseModel: {
             /** @description Value for `base_model.path` in a spec. */
             readonly name: string;
@@ -1547,6 +1706,8 @@ export interface components {
          * @enum {string}
          */
         readonly BulkItemType: "costs" | "lend" | "log" | "metrics" | "queues" | "spans" | "staleness";
+        /** @enum {string} */
+        readonly CategoryEnum: "project" | "test" | "idle" | "out_of_service";
         readonly ChangedLane: {
             /** @description Id of a lane of the run. */
             readonly lane: string;
@@ -1791,6 +1952,23 @@ export interface components {
             };
             /** @description Number of the newest item read; the socket sends what follows. */
             readonly stream_seq: number;
+        };
+        /** @description The usage of each day in a window. */
+        readonly DailyUsage: {
+            /** @description Days of UTC. */
+            readonly days: readonly string[];
+            /** @description Most GPU hours first; what is too small to be told apart comes last. */
+            readonly rows: readonly components["schemas"]["DailyUsageRow"][];
+        };
+        /** @description What one project, user, card, … used each day. */
+        readonly DailyUsageRow: {
+            /** @description Id of what was summed over; empty for several together. */
+            readonly key: string;
+            readonly name: string;
+            readonly lane_hours: readonly number[];
+            readonly gpu_hours: readonly number[];
+            /** @description 0 where the GPUs had no price. */
+            readonly cost: readonly number[];
         };
         /**
          * DanceGrpoSpec
@@ -2407,6 +2585,32 @@ export interface components {
              */
             readonly is_lost: boolean;
         };
+        /** @description One change of a GPU's health. */
+        readonly GpuHealth: {
+            readonly id: number;
+            /** Format: date-time */
+            readonly at: string;
+            readonly health: components["schemas"]["HealthEnum"];
+            /** @description The worst first. */
+            readonly causes: readonly string[];
+            /** @description What its vendor recommends; `none` for nothing. */
+            readonly remedy: string;
+            /** @description What its driver had counted. */
+            readonly faults: components["schemas"]["GpuFaults"];
+            /**
+             * Format: uuid
+             * @description The run that held its lane, if you may open it.
+             */
+            readonly run_id: string | null;
+            /** @description Empty where no run held it. */
+            readonly run_name: string;
+        };
+        /** @description One page: One change of a GPU's health. */
+        readonly GpuHealthPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["GpuHealth"][];
+        };
         /**
          * GpuIdentity
          * @description What a GPU is; changes only with its driver.
@@ -2443,6 +2647,11 @@ export interface components {
              * @default
              */
             readonly runtime: string;
+            /**
+             * @description The highest clock of its cores, in megahertz; below it under load something holds the card back.
+             * @default null
+             */
+            readonly max_sm_clock: number | null;
             /**
              * @description Of a MIG slice: the card that it is part of.
              * @default
@@ -2488,6 +2697,26 @@ export interface components {
              * @default null
              */
             readonly nvlink_bytes_per_second: number | null;
+        };
+        /** @description The last hours of a GPU, minute by minute; minutes without a report are left out. */
+        readonly GpuMinutes: {
+            /**
+             * Format: double
+             * @description For how long minutes are kept.
+             */
+            readonly kept_hours: number;
+            /** @description Begin of each minute, in Unix seconds. */
+            readonly at: readonly number[];
+            /** @description Of each minute. */
+            readonly num_readings: readonly number[];
+            /** @description By field of `GpuLive`, in its unit; without those that the card never told. */
+            readonly values: {
+                readonly [key: string]: components["schemas"]["MinutesColumn"];
+            };
+            /** @description By reason: the share of each minute's readings in which the clocks were reduced. */
+            readonly throttled: {
+                readonly [key: string]: readonly number[];
+            };
         };
         /** @description A test that a GPU must pass before it takes work again. */
         readonly GpuTest: {
@@ -2564,6 +2793,42 @@ export interface components {
              * @default null
              */
             readonly num_nvlinks_up: number | null;
+        };
+        /** @description The time for which one holder had the lane of a GPU. Runs of projects that you may not see are not named. */
+        readonly GpuUse: {
+            readonly id: number;
+            readonly lane: string;
+            /**
+             * Format: uuid
+             * @description Null for tests, and for a run that you may not open.
+             */
+            readonly run_id: string | null;
+            /** @description Empty for tests. */
+            readonly run_name: string;
+            readonly project: string;
+            /** @description Who created the run or asked for the preview. */
+            readonly user: string;
+            /** @description The lane's role in the run; `preview` and `test` for such holders. */
+            readonly role: string;
+            /** Format: date-time */
+            readonly since: string;
+            /**
+             * Format: date-time
+             * @description Null while the lane is held.
+             */
+            readonly until: string | null;
+        };
+        /** @description One page: The time for which one holder had the lane of a GPU. Runs of projects that you may not see are not named. */
+        readonly GpuUsePage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["GpuUse"][];
+        };
+        /** @description Several GPUs that are to be tested. */
+        readonly GpusToTest: {
+            readonly gpus: readonly number[];
+            /** @description Shown to everybody. */
+            readonly reason: string;
         };
         /**
          * GrpoGuardSpec
@@ -2790,6 +3055,8 @@ export interface components {
              */
             readonly uuids: readonly string[];
         };
+        /** @enum {string} */
+        readonly LaneKind: "gpu" | "cpu";
         /**
          * LaneProgress
          * @description How far one lane of a resize is.
@@ -3196,6 +3463,12 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["MetricsFields"];
         };
+        /** @description One quantity of a GPU, a value for each minute; null where the card did not tell it. */
+        readonly MinutesColumn: {
+            readonly low: readonly (number | null)[];
+            readonly mean: readonly (number | null)[];
+            readonly high: readonly (number | null)[];
+        };
         /**
          * MixGrpoSpec
          * @description MixGRPO (arXiv 2507.21802): stochastic in a window that moves over the denoising steps from batch to batch, and
@@ -3324,6 +3597,36 @@ export interface components {
              * @description When maintenance ends by itself, or by when what is drained has to be empty.
              */
             readonly until?: string | null;
+        };
+        /** @description Who had the pool's lanes over a window. The areas of a bucket add up to the lanes that there were. */
+        readonly Occupancy: {
+            readonly kind: components["schemas"]["LaneKind"];
+            /** Format: date-time */
+            readonly since: string;
+            /**
+             * Format: date-time
+             * @description That asked for, but not after now.
+             */
+            readonly until: string;
+            /** Format: double */
+            readonly bucket_seconds: number;
+            /** @description Begin of each bucket, in Unix seconds. */
+            readonly at: readonly number[];
+            readonly areas: readonly components["schemas"]["OccupancyArea"][];
+        };
+        /** @description The lanes of one project, or those that were idle, tested or out of service. */
+        readonly OccupancyArea: {
+            /** @description A project's id, `idle`, `test` or a state; empty for several projects. */
+            readonly key: string;
+            readonly name: string;
+            readonly category: components["schemas"]["CategoryEnum"];
+            /** @description Mean number of lanes in each bucket. */
+            readonly lanes: readonly number[];
+            /**
+             * Format: double
+             * @description In the whole window.
+             */
+            readonly lane_hours: number;
         };
         /**
          * OcrSettings
@@ -3799,6 +4102,8 @@ export interface components {
             readonly id: number;
             /** @description What it is a change of. */
             readonly of: components["schemas"]["OfEnum"];
+            /** @description The GPU that it is a change of, if it is of one. */
+            readonly gpu_id: number | null;
             /** @description Name of the node, the GPU or the lane. */
             readonly name: string;
             readonly old: string;
@@ -3910,6 +4215,8 @@ export interface components {
             readonly faults: components["schemas"]["GpuFaults"] | null;
             /** Format: date-time */
             readonly reported_at: string | null;
+            /** @description The test that it waits for, or that is under way. */
+            readonly test: components["schemas"]["GpuTest"] | null;
         };
         /** @description One page: A GPU as its node's agent reported it last. */
         readonly PoolGpuPage: {
@@ -3941,7 +4248,7 @@ export interface components {
             readonly id: number;
             readonly node: string;
             readonly label: string;
-            readonly kind: components["schemas"]["PoolLaneKindEnum"];
+            readonly kind: components["schemas"]["LaneKind"];
             readonly device: string;
             /** @description Whether it takes new work once it is free. */
             readonly takes_work: boolean;
@@ -3956,8 +4263,6 @@ export interface components {
             readonly run_id: string | null;
             readonly run_name: string;
         };
-        /** @enum {string} */
-        readonly PoolLaneKindEnum: "gpu" | "cpu";
         /** @description One page: A lane of the pool, and the run that holds it if you may see that run. */
         readonly PoolLanePage: {
             /** Format: uri */
@@ -5827,6 +6132,11 @@ export interface components {
              */
             readonly cost: string | null;
             readonly num_runs: number;
+            /**
+             * Format: double
+             * @description GPU hours without a price, which the cost leaves out.
+             */
+            readonly unpriced_gpu_hours: number;
         };
         /** @description One page: What one project, user, card, … used inside the window. */
         readonly UsageRowPage: {
@@ -5926,6 +6236,8 @@ export type AestheticSettings = components['schemas']['AestheticSettings'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptPage = components['schemas']['AttemptPage'];
 export type AttentionBackend = components['schemas']['AttentionBackend'];
+export type AuditRow = components['schemas']['AuditRow'];
+export type AuditRowPage = components['schemas']['AuditRowPage'];
 export type BaseModel = components['schemas']['BaseModel'];
 export type BaseModelPage = components['schemas']['BaseModelPage'];
 export type BaseModelSpec = components['schemas']['BaseModelSpec'];
@@ -5933,6 +6245,7 @@ export type BatchAlgebra = components['schemas']['BatchAlgebra'];
 export type BatchSpec = components['schemas']['BatchSpec'];
 export type Bubbles = components['schemas']['Bubbles'];
 export type BulkItemType = components['schemas']['BulkItemType'];
+export type CategoryEnum = components['schemas']['CategoryEnum'];
 export type ChangedLane = components['schemas']['ChangedLane'];
 export type Checkpoint = components['schemas']['Checkpoint'];
 export type CheckpointEvent = components['schemas']['CheckpointEvent'];
@@ -5953,6 +6266,8 @@ export type CostsFields = components['schemas']['CostsFields'];
 export type CostsItem = components['schemas']['CostsItem'];
 export type CreatedToken = components['schemas']['CreatedToken'];
 export type Curves = components['schemas']['Curves'];
+export type DailyUsage = components['schemas']['DailyUsage'];
+export type DailyUsageRow = components['schemas']['DailyUsageRow'];
 export type DanceGrpoSpec = components['schemas']['DanceGrpoSpec'];
 export type DeepSpeedSpec = components['schemas']['DeepSpeedSpec'];
 export type DiffusionDpoSpec = components['schemas']['DiffusionDpoSpec'];
@@ -5976,8 +6291,11 @@ export type GateEvent = components['schemas']['GateEvent'];
 export type GateFields = components['schemas']['GateFields'];
 export type GateItem = components['schemas']['GateItem'];
 export type GpuFaults = components['schemas']['GpuFaults'];
+export type GpuHealth = components['schemas']['GpuHealth'];
+export type GpuHealthPage = components['schemas']['GpuHealthPage'];
 export type GpuIdentity = components['schemas']['GpuIdentity'];
 export type GpuLive = components['schemas']['GpuLive'];
+export type GpuMinutes = components['schemas']['GpuMinutes'];
 export type GpuTest = components['schemas']['GpuTest'];
 export type GpuTestPage = components['schemas']['GpuTestPage'];
 export type GpuTestRequest = components['schemas']['GpuTestRequest'];
@@ -5985,6 +6303,9 @@ export type GpuTestState = components['schemas']['GpuTestState'];
 export type GpuTestStep = components['schemas']['GpuTestStep'];
 export type GpuTestStepName = components['schemas']['GpuTestStepName'];
 export type GpuTopology = components['schemas']['GpuTopology'];
+export type GpuUse = components['schemas']['GpuUse'];
+export type GpuUsePage = components['schemas']['GpuUsePage'];
+export type GpusToTest = components['schemas']['GpusToTest'];
 export type GrpoGuardSpec = components['schemas']['GrpoGuardSpec'];
 export type Headline = components['schemas']['Headline'];
 export type HealthEnum = components['schemas']['HealthEnum'];
@@ -5999,6 +6320,7 @@ export type LaneAction = components['schemas']['LaneAction'];
 export type LaneActionKind = components['schemas']['LaneActionKind'];
 export type LaneGrant = components['schemas']['LaneGrant'];
 export type LaneInfo = components['schemas']['LaneInfo'];
+export type LaneKind = components['schemas']['LaneKind'];
 export type LaneProgress = components['schemas']['LaneProgress'];
 export type LaneRole = components['schemas']['LaneRole'];
 export type LaneSpec = components['schemas']['LaneSpec'];
@@ -6026,6 +6348,7 @@ export type Metric = components['schemas']['Metric'];
 export type MetricsEvent = components['schemas']['MetricsEvent'];
 export type MetricsFields = components['schemas']['MetricsFields'];
 export type MetricsItem = components['schemas']['MetricsItem'];
+export type MinutesColumn = components['schemas']['MinutesColumn'];
 export type MixGrpoSpec = components['schemas']['MixGrpoSpec'];
 export type ModelFamily = components['schemas']['ModelFamily'];
 export type NewMember = components['schemas']['NewMember'];
@@ -6035,6 +6358,8 @@ export type NewRun = components['schemas']['NewRun'];
 export type NewSecret = components['schemas']['NewSecret'];
 export type NewToken = components['schemas']['NewToken'];
 export type NodeAction = components['schemas']['NodeAction'];
+export type Occupancy = components['schemas']['Occupancy'];
+export type OccupancyArea = components['schemas']['OccupancyArea'];
 export type OcrSettings = components['schemas']['OcrSettings'];
 export type OfEnum = components['schemas']['OfEnum'];
 export type OptimizerSpec = components['schemas']['OptimizerSpec'];
@@ -6069,7 +6394,6 @@ export type PoolFrame = components['schemas']['PoolFrame'];
 export type PoolGpu = components['schemas']['PoolGpu'];
 export type PoolGpuPage = components['schemas']['PoolGpuPage'];
 export type PoolLane = components['schemas']['PoolLane'];
-export type PoolLaneKindEnum = components['schemas']['PoolLaneKindEnum'];
 export type PoolLanePage = components['schemas']['PoolLanePage'];
 export type PoolNode = components['schemas']['PoolNode'];
 export type PoolNodePage = components['schemas']['PoolNodePage'];
@@ -6194,6 +6518,45 @@ export type ZeroConfig = components['schemas']['ZeroConfig'];
 export type ResponseRefusal = components['responses']['Refusal'];
 export type $defs = Record<string, never>;
 export interface operations {
+    readonly audit_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description An action, or the beginning of one: `gpu.`, `run.c`. */
+                readonly action?: string;
+                /** @description Name of a user, or of a part of Tandem. */
+                readonly actor?: string;
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                readonly object_id?: string;
+                readonly object_type?: string;
+                readonly project_id?: string;
+                readonly request_id?: string;
+                /** @description Rows from then on. */
+                readonly since?: string;
+                /** @description As the list of tokens shows it. */
+                readonly token_key?: string;
+                /** @description Rows before then. */
+                readonly until?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AuditRowPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly base_models_retrieve: {
         readonly parameters: {
             readonly query?: never;
@@ -6312,6 +6675,33 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly gpus_health_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GpuHealthPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly gpus_history_retrieve: {
         readonly parameters: {
             readonly query?: {
@@ -6334,6 +6724,31 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PoolChangePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_minutes_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Minutes from then on; all that are kept without it. */
+                readonly since?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GpuMinutes"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -6387,6 +6802,57 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["GpuTest"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_uses_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GpuUsePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly "gpus:test_create": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["GpusToTest"];
+            };
+        };
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GpuTestPage"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -6656,6 +7122,35 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PoolChangePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly occupancy_retrieve: {
+        readonly parameters: {
+            readonly query: {
+                /** @description Into how many equal parts it is cut. */
+                readonly buckets?: number;
+                /** @description By default GPU lanes, where the pool has any. */
+                readonly kind?: "gpu" | "cpu";
+                /** @description Begin of the window. */
+                readonly since: string;
+                /** @description End of the window; what lies after now is left out. */
+                readonly until: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Occupancy"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -8158,6 +8653,32 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly usage_days_retrieve: {
+        readonly parameters: {
+            readonly query: {
+                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "run" | "day";
+                /** @description Begin of the window. */
+                readonly since: string;
+                /** @description End of the window, not included. */
+                readonly until: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DailyUsage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly users_list: {
         readonly parameters: {
             readonly query?: {
@@ -8221,17 +8742,20 @@ type ReadonlyArray<T> = [
 export const pathsApiV1GpusGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/gpus"]["get"]["parameters"]["query"]["state"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
 export const pathsApiV1LanesGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
 export const pathsApiV1LanesGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["state"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
+export const pathsApiV1OccupancyGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/occupancy"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
 export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
 export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "run", "day"];
 export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "run", "day"];
+export const pathsApiV1UsageDaysGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage/days"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "run", "day"];
 export const actionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ActionKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];
 export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
 export const baseModelSpecDtypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BaseModelSpec"]["dtype"]> = ["fp32", "bf16"];
 export const bulkItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkItemType"]> = ["costs", "lend", "log", "metrics", "queues", "spans", "staleness"];
+export const categoryEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CategoryEnum"]> = ["project", "test", "idle", "out_of_service"];
 export const checkpointEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointEvent"]["type"]> = ["checkpoint"];
 export const checkpointItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointItem"]["type"]> = ["checkpoint"];
 export const commandDoneEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneEvent"]["type"]> = ["command_done"];
@@ -8266,6 +8790,7 @@ export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<component
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
 export const laneActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionKind"]> = ["cordon", "resume"];
+export const laneKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneKind"]> = ["gpu", "cpu"];
 export const laneRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneRole"]> = ["rollout", "trainer", "reward"];
 export const laneStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStep"]> = ["waiting", "starting", "leaving", "joined", "kept", "released", "given_up"];
 export const lanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesEvent"]["type"]> = ["lanes"];
@@ -8296,7 +8821,6 @@ export const planItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const planPreviewModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "own", "profile"];
 export const poolActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolActionKind"]> = ["cordon", "drain", "maintenance", "resume"];
-export const poolLaneKindEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolLaneKindEnum"]> = ["gpu", "cpu"];
 export const poolStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolState"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
 export const previewStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PreviewState"]> = ["queued", "running", "done", "failed"];
 export const priorityValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Priority"]> = ["high", "normal", "low"];

@@ -126,6 +126,7 @@ class PoolChange(Answer):
 
     id = serializers.IntegerField()
     of = serializers.SerializerMethodField(help_text="What it is a change of.")
+    gpu_id = serializers.IntegerField(allow_null=True, help_text="The GPU that it is a change of, if it is of one.")
     name = serializers.CharField(help_text="Name of the node, the GPU or the lane.")
     old = serializers.CharField()
     new = serializers.CharField(help_text="A state, `lost`, or `found` where it has come back.")

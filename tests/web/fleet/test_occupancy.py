@@ -51,7 +51,8 @@ def use(lane: Lane, since: float, until: float | None, project: Project | None =
 
 
 def changed(on: Node | Gpu | Lane, state: ServiceState, hours_ago: float) -> None:
-    change_state(on, state, by="admin", reason="fans" if state is not ServiceState.ACTIVE else "")
+    if not change_state(on, state, by="admin", reason="fans" if state is not ServiceState.ACTIVE else ""):
+        return
     StateChange.objects.filter(pk=StateChange.objects.latest("pk").pk).update(at=NOW - hours_ago * HOUR)
 
 
