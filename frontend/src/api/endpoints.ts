@@ -4,11 +4,13 @@ import { call, type QueryValues } from "./client.ts";
 import type { MetricKey } from "./metric_key.ts";
 import type {
   ActionKind,
+  LaneKind,
   LogFields,
   NewPreview,
   NewPromptSet,
   NewRun,
   NewSecret,
+  operations,
   PatchedRunChanges,
   PoolActions,
   ProjectRole,
@@ -27,10 +29,25 @@ export interface RunFilter extends QueryValues {
   readonly archived?: boolean | undefined;
 }
 
+/** From when until when, as ISO times. */
+export interface Window extends QueryValues {
+  readonly since: string;
+  readonly until: string;
+}
+
+export type UsageBy = NonNullable<operations["usage_list"]["parameters"]["query"]["by"]>;
+
+/** Filters of the audit log. */
+export type AuditFilter = Omit<NonNullable<operations["audit_list"]["parameters"]["query"]>, "cursor" | "limit">;
+
 /** The most stream items that one answer holds. */
 const MAX_ITEMS = 1000;
 /** The most changes of a node, GPU or lane that the page lists. */
 const MAX_CHANGES = 50;
+/** The most tests of a GPU that its page lists. */
+const MAX_TESTS = 20;
+/** Rows of the audit log that are read at once. */
+const AUDIT_PAGE = 50;
 /** The most points of a curve, and spans of a timeline, that the pages draw. */
 const [MAX_POINTS, MAX_SPANS] = [2000, 20_000];
 
@@ -100,6 +117,25 @@ export const api = {
     results(call("GET", "/api/v1/gpus/{gpu_id}/history", { path: { gpu_id }, query: { limit: MAX_CHANGES } })),
   laneHistory: (lane_id: number) =>
     results(call("GET", "/api/v1/lanes/{lane_id}/history", { path: { lane_id }, query: { limit: MAX_CHANGES } })),
+
+  gpuTests: (gpu_id: number) =>
+    results(call("GET", "/api/v1/gpus/{gpu_id}/tests", { path: { gpu_id }, query: { limit: MAX_TESTS } })),
+  testGpus: (gpus: readonly number[], reason: string) =>
+    results(call("POST", "/api/v1/gpus:test", { body: { gpus: [...gpus], reason } })),
+  gpuMinutes: (gpu_id: number, since: string) =>
+    call("GET", "/api/v1/gpus/{gpu_id}/minutes", { path: { gpu_id }, query: { since } }),
+  /** One page of the uses of a GPU; `cursor` is that of the page before. */
+  gpuUses: (gpu_id: number, cursor?: string) =>
+    call("GET", "/api/v1/gpus/{gpu_id}/uses", { path: { gpu_id }, query: { limit: MAX_CHANGES, cursor } }),
+  gpuHealth: (gpu_id: number) =>
+    results(call("GET", "/api/v1/gpus/{gpu_id}/health", { path: { gpu_id }, query: { limit: MAX_CHANGES } })),
+  occupancy: (window: Window, buckets: number, kind?: LaneKind) =>
+    call("GET", "/api/v1/occupancy", { query: { ...window, buckets, kind } }),
+  usage: (window: Window, by: UsageBy) => results(call("GET", "/api/v1/usage", { query: { ...window, by } })),
+  dailyUsage: (window: Window, by: UsageBy) => call("GET", "/api/v1/usage/days", { query: { ...window, by } }),
+  /** One page of the audit log; `cursor` is that of the page before. */
+  audit: (filter: AuditFilter, cursor?: string) =>
+    call("GET", "/api/v1/audit", { query: { ...filter, limit: AUDIT_PAGE, cursor } }),
 
   projects: () => results(call("GET", "/api/v1/projects", {})),
   createProject: (name: string) => call("POST", "/api/v1/projects", { body: { name } }),

@@ -31,7 +31,8 @@ export function ChangeList({ changes }: { changes: readonly PoolChange[] }) {
         <li key={change.id} class="small">
           <span class="num faint nowrap">{clock(unixSeconds(change.at))}</span>
           <span>
-            {change.name}: {change.old} → <b>{change.new}</b>
+            {change.gpu_id === null ? change.name : <a href={`/pool/gpus/${change.gpu_id}`}>{change.name}</a>}:{" "}
+            {change.old} → <b>{change.new}</b>
             {change.reason && `, ${change.reason}`} <span class="muted">({change.by})</span>
           </span>
         </li>
