@@ -47,6 +47,7 @@ export function TimeChart(props: Props) {
     props.range?.join(),
     props.reference,
     props.height,
+    props.at.length < FEW_READINGS,
     themeVersion.value,
   ].join("#");
   useEffect(() => {
@@ -82,14 +83,16 @@ function columns({ at, series, shape, band, until }: Props): uPlot.AlignedData {
   return [[...at, until], ...tops.map((top) => [...top, top.at(-1) ?? 0])] as unknown as uPlot.AlignedData;
 }
 
-function drawn({ series, shape, band }: Props): uPlot.Series[] {
+function drawn({ at, series, shape, band }: Props): uPlot.Series[] {
   if (shape === "lines") {
+    // Lone readings would make no line.
+    const points = { show: at.length < FEW_READINGS, size: 4 };
     const lines = series.map(
       (one): uPlot.Series => ({
         label: one.label,
         stroke: colour(one.colour),
         width: 1.5,
-        points: { show: false },
+        points,
       }),
     );
     const edge: uPlot.Series = { stroke: "transparent", points: { show: false } };
@@ -119,14 +122,19 @@ function options(latest: { current: Props }, width: number): uPlot.Options {
   return {
     width,
     height: props.height,
-    padding: [10, 12, 0, 0],
+    // The last tick's label may reach beyond the axis.
+    padding: [10, props.shape === "bars" ? 28 : 12, 0, 0],
     legend: { show: false },
     series: drawn(props),
     bands: props.band ? [{ series: [numSeries + 1, numSeries + 2], fill: bandFill }] : [],
     scales: {
       x: {
         time: true,
-        range: (_plot, from, to) => [from ?? 0, (to ?? 1) + (props.shape === "bars" ? DAY_SECONDS : 0)],
+        range: (plot, from, to) => {
+          const [only, another] = plot.data[0];
+          if (props.shape === "lines" && only !== undefined && another === undefined) return [only - 300, only + 300];
+          return [from ?? 0, (to ?? 1) + (props.shape === "bars" ? DAY_SECONDS : 0)];
+        },
       },
       y: {
         range: (plot, from, to) => {
@@ -156,6 +164,7 @@ function options(latest: { current: Props }, width: number): uPlot.Options {
 }
 
 const DAY_SECONDS = 86_400;
+const FEW_READINGS = 10;
 /** A little air above the highest value. */
 const ABOVE = 1.05;
 

@@ -71,6 +71,7 @@ export function GpuPage({ gpuId, nodeId }: Props) {
             <GpuHealthHistory gpu={gpu} />
             <section class="card">
               <History
+                ofGpu={gpu.id}
                 read={() => api.gpuHistory(gpu.id)}
                 version={`${gpu.state_when_free} ${gpu.reason} ${gpu.since}`}
               />

@@ -132,7 +132,7 @@ function AreaList({ occupancy, bucket }: { readonly occupancy: Occupancy; readon
               {bucket === null ? "Lanes now" : `Lanes from ${clock(at[index] ?? null, false)}`}
               {bucket !== null && `, ${duration(bucket_seconds)}`}
             </th>
-            <th class="right">Lane hours in the window</th>
+            <th class="right">Lane hours</th>
             <th class="right">Share</th>
           </tr>
         </thead>
