@@ -19,8 +19,9 @@ from fleet.gpu_health import FIELDS as HEALTH_FIELDS
 from fleet.gpu_health import follow
 from fleet.lane_layout import give_gpus_lanes, set_cpu_lanes
 from fleet.live_rollups import add_reading, store
-from fleet.models import Gpu, GpuMinute, Node, NodeAgent
+from fleet.models import Gpu, GpuMinute, Lane, Node, NodeAgent
 from fleet.pool_changes import publish_reports
+from fleet.pool_membership import assign_pools
 from fleet.standing import AGENT
 from fleet.state_changes import mark_found, mark_lost
 from worker.contracts.lanes import gpu_resource
@@ -141,6 +142,8 @@ def _move(row: Gpu, node: Node) -> None:
     row.save(update_fields=["node", "lane"])
     if lane is not None and lane.held_since is None:
         lane.delete()
+    elif lane is not None:
+        assign_pools(Lane.objects.filter(pk=lane.pk))
 
 
 def _write(model: type[Row], rows: Iterable[Row], fields: Iterable[str]) -> None:

@@ -239,7 +239,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Every lane, or those of a node, a kind, a state. */
+        /** @description Every lane, or those of a node, a pool, a kind, a state. */
         readonly get: operations["lanes_list"];
         readonly put?: never;
         readonly post?: never;
@@ -432,7 +432,7 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get: operations["pool_policy_retrieve"];
-        /** @description Set how fast use is forgiven. For pool admins. */
+        /** @description Set how fast use of a pool is forgiven. For pool admins. */
         readonly put: operations["pool_policy_update"];
         readonly post?: never;
         readonly delete?: never;
@@ -455,6 +455,23 @@ export interface paths {
          *     admins.
          */
         readonly post: operations["pool_actions_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pools": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Every pool with its lanes, in the order in which pools match them. */
+        readonly get: operations["pools_list"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -584,7 +601,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The runs that wait, in the order in which they are served. Those of other projects are not named. */
+        /**
+         * @description The runs that wait, pool by pool in the order in which they are served there. Those of other projects are
+         *     not named.
+         */
         readonly get: operations["queue_list"];
         readonly put?: never;
         readonly post?: never;
@@ -603,7 +623,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** @description The queue as it would be with these shares; nothing is saved. For pool admins. */
+        /** @description The queue of a pool as it would be with these shares of it; nothing is saved. For pool admins. */
         readonly post: operations["queue_preview"];
         readonly delete?: never;
         readonly options?: never;
@@ -1127,7 +1147,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description What your projects may have of the pool, have, and used lately; all projects, for pool admins. */
+        /** @description What your projects may have of a pool, have, and used lately; all projects, for pool admins. */
         readonly get: operations["shares_list"];
         readonly put?: never;
         readonly post?: never;
@@ -1145,7 +1165,7 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get?: never;
-        /** @description Set the share of a project. For pool admins. */
+        /** @description Set a project's share of a pool. For pool admins. */
         readonly put: operations["shares_update"];
         readonly post?: never;
         readonly delete?: never;
@@ -2909,6 +2929,13 @@ export interface components {
             /** @description The server's clock, in Unix seconds. */
             readonly now: number;
         };
+        /** @description A run that holds lanes of a pool. */
+        readonly HoldingRun: {
+            /** Format: uuid */
+            readonly run_id: string;
+            readonly run_name: string;
+            readonly num_lanes: number;
+        };
         /**
          * HpsV2Settings
          * @description HPS v2 (arXiv 2306.09341): CLIP-H trained on ranked pictures.
@@ -2997,6 +3024,14 @@ export interface components {
         };
         /** @enum {string} */
         readonly LaneActionKind: "cordon" | "resume";
+        /** @description Lanes of a pool that are alike. */
+        readonly LaneCount: {
+            readonly kind: components["schemas"]["LaneKind"];
+            /** @description Their accelerator, or `cpu`. */
+            readonly device: string;
+            readonly state: components["schemas"]["PoolState"];
+            readonly number: number;
+        };
         /**
          * LaneGrant
          * @description One lane that the pool allocated to this run: its role, its node, and its GPUs.
@@ -3106,6 +3141,12 @@ export interface components {
              * @default 1
              */
             readonly num_reward: number;
+            /**
+             * @description Pool that all of the lanes come from. Each has a queue and shares of its own. Nodes and GPUs are in a pool by
+             *     their labels; `default` has the others.
+             * @default default
+             */
+            readonly pool: string;
             /**
              * @description Give reward lanes GPUs where the pool has any; off, they are CPU slots. Turn it on for scorers with networks
              *     (CLIP, BLIP), which are slow on CPUs; leave it off for rewards computed from pixels and for remote scorers.
@@ -4077,6 +4118,29 @@ export interface components {
              */
             readonly half_life_hours: number;
         };
+        /** @description Lanes with a queue, shares and a policy of their own. */
+        readonly Pool: {
+            readonly name: string;
+            readonly description: string;
+            /** @description Labels that a lane must have; empty for `default`, with the rest. */
+            readonly match_labels: {
+                readonly [key: string]: string;
+            };
+            /** @description Of several pools that match a lane, the one with the lowest has it. */
+            readonly order: number;
+            /**
+             * Format: double
+             * @description After which use counts half in fair share.
+             */
+            readonly half_life_hours: number;
+            readonly num_lanes: number;
+            readonly lanes: readonly components["schemas"]["LaneCount"][];
+            /** @description Runs that hold its lanes and that you may see. */
+            readonly runs: readonly components["schemas"]["HoldingRun"][];
+            readonly num_waiting: number;
+            /** @description Projects of yours that may hold no lane of it. */
+            readonly kept_out: readonly string[];
+        };
         /** @enum {string} */
         readonly PoolActionKind: "cordon" | "drain" | "maintenance" | "resume";
         /** @description One action on several nodes, GPUs and lanes. */
@@ -4247,6 +4311,8 @@ export interface components {
             readonly state_when_free: components["schemas"]["PoolState"];
             readonly id: number;
             readonly node: string;
+            /** @description Name of the pool that it is in. */
+            readonly pool: string;
             readonly label: string;
             readonly kind: components["schemas"]["LaneKind"];
             readonly device: string;
@@ -4330,12 +4396,20 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["PoolNode"][];
         };
+        /** @description One page: Lanes with a queue, shares and a policy of their own. */
+        readonly PoolPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Pool"][];
+        };
         readonly PoolPolicy: {
+            readonly pool: string;
             /** Format: double */
             readonly half_life_hours: number;
         };
-        /** @description What a project may have of the pool, has, and used lately; in lanes of the kind that generates and trains. */
+        /** @description What a project may have of a pool, has, and used lately; in lanes of the kind that generates and trains. */
         readonly PoolShare: {
+            readonly pool: string;
             /** Format: uuid */
             readonly project_id: string;
             readonly project_name: string;
@@ -4356,7 +4430,7 @@ export interface components {
             readonly used_lane_hours: number;
             readonly num_waiting: number;
         };
-        /** @description One page: What a project may have of the pool, has, and used lately; in lanes of the kind that generates and trains. */
+        /** @description One page: What a project may have of a pool, has, and used lately; in lanes of the kind that generates and trains. */
         readonly PoolSharePage: {
             /** Format: uri */
             readonly next: string | null;
@@ -4628,7 +4702,8 @@ export interface components {
         };
         /** @description A run that waits for lanes. */
         readonly QueuedRun: {
-            /** @description Runs that are served before it; null for one that its project's limit stops. */
+            readonly pool: string;
+            /** @description Runs of its pool that are served before it; null for one that its project's limit stops. */
             readonly position: number | null;
             /**
              * Format: uuid
@@ -5315,6 +5390,7 @@ export interface components {
              *       "num_rollout": 1,
              *       "num_trainer": 1,
              *       "num_reward": 1,
+             *       "pool": "default",
              *       "rewards_on_gpus": false
              *     }
              */
@@ -5670,7 +5746,7 @@ export interface components {
              * @default 0
              */
             readonly guaranteed_lanes?: number;
-            /** @description The most that it may hold. */
+            /** @description The most that it may hold; 0 keeps the project out of the pool. */
             readonly max_lanes?: number | null;
             /**
              * Format: double
@@ -5685,7 +5761,7 @@ export interface components {
              * @default 0
              */
             readonly guaranteed_lanes?: number;
-            /** @description The most that it may hold. */
+            /** @description The most that it may hold; 0 keeps the project out of the pool. */
             readonly max_lanes?: number | null;
             /**
              * Format: double
@@ -5697,6 +5773,8 @@ export interface components {
             readonly project: string;
         };
         readonly SharesToTry: {
+            /** @default default */
+            readonly pool?: string;
             readonly shares: readonly components["schemas"]["ShareToTry"][];
         };
         /**
@@ -6310,6 +6388,7 @@ export type GrpoGuardSpec = components['schemas']['GrpoGuardSpec'];
 export type Headline = components['schemas']['Headline'];
 export type HealthEnum = components['schemas']['HealthEnum'];
 export type HelloFrame = components['schemas']['HelloFrame'];
+export type HoldingRun = components['schemas']['HoldingRun'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
 export type IdleCause = components['schemas']['IdleCause'];
 export type ImageRewardSettings = components['schemas']['ImageRewardSettings'];
@@ -6318,6 +6397,7 @@ export type ItemsFrame = components['schemas']['ItemsFrame'];
 export type JsonValue = components['schemas']['JsonValue'];
 export type LaneAction = components['schemas']['LaneAction'];
 export type LaneActionKind = components['schemas']['LaneActionKind'];
+export type LaneCount = components['schemas']['LaneCount'];
 export type LaneGrant = components['schemas']['LaneGrant'];
 export type LaneInfo = components['schemas']['LaneInfo'];
 export type LaneKind = components['schemas']['LaneKind'];
@@ -6385,6 +6465,7 @@ export type PlanPreview = components['schemas']['PlanPreview'];
 export type PlanPromise = components['schemas']['PlanPromise'];
 export type PlanStep = components['schemas']['PlanStep'];
 export type PolicyToSet = components['schemas']['PolicyToSet'];
+export type Pool = components['schemas']['Pool'];
 export type PoolActionKind = components['schemas']['PoolActionKind'];
 export type PoolActions = components['schemas']['PoolActions'];
 export type PoolChange = components['schemas']['PoolChange'];
@@ -6397,6 +6478,7 @@ export type PoolLane = components['schemas']['PoolLane'];
 export type PoolLanePage = components['schemas']['PoolLanePage'];
 export type PoolNode = components['schemas']['PoolNode'];
 export type PoolNodePage = components['schemas']['PoolNodePage'];
+export type PoolPage = components['schemas']['PoolPage'];
 export type PoolPolicy = components['schemas']['PoolPolicy'];
 export type PoolShare = components['schemas']['PoolShare'];
 export type PoolSharePage = components['schemas']['PoolSharePage'];
@@ -6911,6 +6993,7 @@ export interface operations {
             readonly query?: {
                 readonly kind?: "gpu" | "cpu";
                 readonly node?: string;
+                readonly pool?: string;
                 readonly state?: "available" | "allocated" | "cordoned" | "draining" | "maintenance" | "awaiting_test" | "faulty" | "lost";
             };
             readonly header?: never;
@@ -7202,7 +7285,10 @@ export interface operations {
     };
     readonly pool_policy_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Name of the pool. */
+                readonly pool?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -7222,7 +7308,10 @@ export interface operations {
     };
     readonly pool_policy_update: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Name of the pool. */
+                readonly pool?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -7263,6 +7352,26 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PoolNodePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pools_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolPage"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -7583,7 +7692,10 @@ export interface operations {
     };
     readonly queue_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Only the queue of this pool. */
+                readonly pool?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -8487,7 +8599,10 @@ export interface operations {
     };
     readonly shares_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Name of the pool. */
+                readonly pool?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -8507,7 +8622,10 @@ export interface operations {
     };
     readonly shares_update: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Name of the pool. */
+                readonly pool?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly project_id: string;

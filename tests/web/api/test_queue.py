@@ -73,6 +73,9 @@ def test_shares_that_make_no_sense_are_refused_by_field(admin: APIClient, projec
 
 
 def test_the_policy_is_read_by_all_and_set_by_admins(api: APIClient, admin: APIClient, db: None) -> None:
-    assert api.get("/api/v1/pool-policy").json() == {"half_life_hours": 24.0}
-    assert admin.put("/api/v1/pool-policy", {"half_life_hours": 72}, format="json").json() == {"half_life_hours": 72.0}
+    assert api.get("/api/v1/pool-policy").json() == {"pool": "default", "half_life_hours": 24.0}
+    assert admin.put("/api/v1/pool-policy", {"half_life_hours": 72}, format="json").json() == {
+        "pool": "default",
+        "half_life_hours": 72.0,
+    }
     assert admin.put("/api/v1/pool-policy", {"half_life_hours": 0}, format="json").status_code == 400

@@ -63,3 +63,12 @@ def test_a_query_that_makes_no_sense_is_refused_by_field(api: APIClient, query: 
     refused = api.get("/api/v1/usage", query)
     assert refused.status_code == 400
     assert field in refused.json()["errors"]
+
+
+def test_days_are_told_by_row(api: APIClient, used: Run, project: Project) -> None:
+    body = api.get("/api/v1/usage/days", {**WINDOW, "by": "project"}).json()
+    assert body["days"] == ["2026-03-01"]
+    row = {"key": str(project.pk), "name": project.name, "lane_hours": [2.0], "gpu_hours": [2.0], "cost": [5.0]}
+    assert body["rows"] == [row]
+    wrong = api.get("/api/v1/usage/days", {"since": "2020-01-01T00:00:00Z", "until": WINDOW["until"]})
+    assert (wrong.status_code, list(wrong.json()["errors"])) == (400, ["since"])
