@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.access import Actor, is_pool_admin, visible_projects
@@ -64,16 +64,24 @@ class Occupancy:
 
 
 def occupancy(
-    user: Actor, *, since: datetime, until: datetime, num_buckets: int, kind: LaneKind | None = None
+    user: Actor,
+    *,
+    since: datetime,
+    until: datetime,
+    num_buckets: int,
+    kind: LaneKind | None = None,
+    pool: str = "",
 ) -> Occupancy:
-    """The occupancy of the lanes of a kind, by default of GPU lanes where the pool has any. Projects that the user may
-    not see are summed up. Raises `ValueError` for an empty window."""
+    """The occupancy of the lanes of a kind, by default of GPU lanes where there are any; with `pool`, of the lanes that
+    are in it now, wherever they were. Projects that the user may not see are summed up. Raises `ValueError` for an
+    empty window."""
     end = min(until, timezone.now())
     if since >= end:
         raise ValueError(f"`since` must lie before `until` and before now, got {since.isoformat()}")
-    kind = kind or (LaneKind.GPU if Lane.objects.filter(kind=LaneKind.GPU).exists() else LaneKind.CPU)
+    lanes = Lane.objects.filter(pool__name=pool) if pool else Lane.objects.all()
+    kind = kind or (LaneKind.GPU if lanes.filter(kind=LaneKind.GPU).exists() else LaneKind.CPU)
     sums = _Buckets(since.timestamp(), end.timestamp(), num_buckets)
-    for key, begin, stop in _pieces(kind, since, end):
+    for key, begin, stop in _pieces(lanes.filter(kind=kind), kind, pool, since, end):
         sums.add(key, begin, stop)
     return Occupancy(
         kind=kind,
@@ -128,13 +136,13 @@ Piece = tuple[Key, float, float]
 """A key, and from when until when a lane counts for it, in Unix seconds."""
 
 
-def _pieces(kind: LaneKind, since: datetime, end: datetime) -> Iterator[Piece]:
+def _pieces(wanted: QuerySet[Lane], kind: LaneKind, pool: str, since: datetime, end: datetime) -> Iterator[Piece]:
     held: defaultdict[int | None, list[Piece]] = defaultdict(list)
-    for lane_id, project, test, begin, stop in _uses(kind, since, end):
+    for lane_id, project, test, begin, stop in _uses(wanted, kind, pool, since, end):
         key = TEST if test else str(project or "")
         held[lane_id].append((key, begin.timestamp(), (stop or end).timestamp()))
     yield from held.pop(None, [])
-    lanes = list(Lane.objects.filter(kind=kind, created_at__lt=end).exclude(reason=NOT_OFFERED))
+    lanes = list(wanted.filter(created_at__lt=end).exclude(reason=NOT_OFFERED))
     told = _stories_of(lanes, since)
     for lane in lanes:
         uses = held.get(lane.pk, [])
@@ -149,9 +157,12 @@ UseRow = tuple[int | None, UUID | None, UUID | None, datetime, datetime | None]
 """Lane, project, test, since, until."""
 
 
-def _uses(kind: LaneKind, since: datetime, end: datetime) -> Iterable[UseRow]:
+def _uses(wanted: QuerySet[Lane], kind: LaneKind, pool: str, since: datetime, end: datetime) -> Iterable[UseRow]:
     of_gone = Q(lane=None, gpus__len__gt=0) if kind is LaneKind.GPU else Q(lane=None, gpus__len=0)
-    uses = LaneUse.objects.filter(Q(lane__kind=kind) | of_gone, Q(until=None) | Q(until__gt=since), since__lt=end)
+    if pool:
+        of_gone &= Q(pool=pool)
+    of_lanes = Q(lane__in=wanted.values("pk"))
+    uses = LaneUse.objects.filter(of_lanes | of_gone, Q(until=None) | Q(until__gt=since), since__lt=end)
     return uses.order_by("lane", "since").values_list("lane_id", "project_id", "test_id", "since", "until")
 
 

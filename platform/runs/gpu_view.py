@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from accounts.access import Actor, is_pool_admin, visible_projects
 from fleet.models import Gpu, HealthChange, LaneUse
 from runs.models import Run
@@ -100,7 +102,7 @@ def gpu_health_rows(user: Actor, changes: Iterable[HealthChange]) -> list[GpuHea
     return rows
 
 
-def uses_of(gpu: Gpu) -> Any:
+def uses_of(gpu: Gpu) -> QuerySet[LaneUse]:
     """Every use of a GPU's lanes, by the name that the GPU had then."""
     return LaneUse.objects.filter(gpus__contains=[gpu.name]).select_related("project", "user")
 

@@ -130,8 +130,8 @@ export const api = {
     call("GET", "/api/v1/gpus/{gpu_id}/uses", { path: { gpu_id }, query: { limit: MAX_CHANGES, cursor } }),
   gpuHealth: (gpu_id: number) =>
     results(call("GET", "/api/v1/gpus/{gpu_id}/health", { path: { gpu_id }, query: { limit: MAX_CHANGES } })),
-  occupancy: (window: Window, buckets: number, kind?: LaneKind) =>
-    call("GET", "/api/v1/occupancy", { query: { ...window, buckets, kind } }),
+  occupancy: (window: Window, buckets: number, kind?: LaneKind, pool?: string) =>
+    call("GET", "/api/v1/occupancy", { query: { ...window, buckets, kind, pool } }),
   usage: (window: Window, by: UsageBy) => results(call("GET", "/api/v1/usage", { query: { ...window, by } })),
   dailyUsage: (window: Window, by: UsageBy) => call("GET", "/api/v1/usage/days", { query: { ...window, by } }),
   /** One page of the audit log; `cursor` is that of the page before. */

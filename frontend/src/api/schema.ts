@@ -7215,8 +7215,10 @@ export interface operations {
             readonly query: {
                 /** @description Into how many equal parts it is cut. */
                 readonly buckets?: number;
-                /** @description By default GPU lanes, where the pool has any. */
+                /** @description By default GPU lanes, where there are any. */
                 readonly kind?: "gpu" | "cpu";
+                /** @description Lanes that are in the pool of this name now. */
+                readonly pool?: string;
                 /** @description Begin of the window. */
                 readonly since: string;
                 /** @description End of the window; what lies after now is left out. */
@@ -8722,7 +8724,7 @@ export interface operations {
     readonly usage_list: {
         readonly parameters: {
             readonly query: {
-                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "run" | "day";
+                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "pool" | "run" | "day";
                 /** @description Begin of the window. */
                 readonly since: string;
                 /** @description End of the window, not included. */
@@ -8748,7 +8750,7 @@ export interface operations {
     readonly usage_table: {
         readonly parameters: {
             readonly query: {
-                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "run" | "day";
+                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "pool" | "run" | "day";
                 /** @description Begin of the window. */
                 readonly since: string;
                 /** @description End of the window, not included. */
@@ -8774,7 +8776,7 @@ export interface operations {
     readonly usage_days_retrieve: {
         readonly parameters: {
             readonly query: {
-                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "run" | "day";
+                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "pool" | "run" | "day";
                 /** @description Begin of the window. */
                 readonly since: string;
                 /** @description End of the window, not included. */
@@ -8864,9 +8866,9 @@ export const pathsApiV1OccupancyGetParametersQueryKindValues: ReadonlyArray<Flat
 export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
-export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "run", "day"];
-export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "run", "day"];
-export const pathsApiV1UsageDaysGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage/days"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "run", "day"];
+export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "pool", "run", "day"];
+export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "pool", "run", "day"];
+export const pathsApiV1UsageDaysGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage/days"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "pool", "run", "day"];
 export const actionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ActionKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];

@@ -6,8 +6,7 @@ from rest_framework import serializers
 
 from api.pages import MAX_PAGE
 from api.serializers.answers import Answer, contract_field
-from api.serializers.pool import HEALTHS, MAX_ID, MAX_TARGETS
-from fleet.models import LaneKind
+from api.serializers.pool import HEALTHS, LANE_KINDS, MAX_ID, MAX_TARGETS
 from fleet.occupancy import MAX_BUCKETS
 from fleet.upkeep import MAX_REASON_CHARS
 from worker.contracts.node_reports import GpuFaults
@@ -89,9 +88,8 @@ class OccupancyQuery(serializers.Serializer[Any]):
     buckets = serializers.IntegerField(
         default=DEFAULT_BUCKETS, min_value=1, max_value=MAX_BUCKETS, help_text="Into how many equal parts it is cut."
     )
-    kind = serializers.ChoiceField(
-        LaneKind.values, required=False, help_text="By default GPU lanes, where the pool has any."
-    )
+    kind = serializers.ChoiceField(LANE_KINDS, required=False, help_text="By default GPU lanes, where there are any.")
+    pool = serializers.CharField(required=False, help_text="Lanes that are in the pool of this name now.")
 
 
 class OccupancyArea(Answer):
@@ -107,7 +105,7 @@ class OccupancyArea(Answer):
 class OccupancyBody(Answer):
     """Who had the pool's lanes over a window. The areas of a bucket add up to the lanes that there were."""
 
-    kind = serializers.ChoiceField(LaneKind.values)
+    kind = serializers.ChoiceField(LANE_KINDS)
     since = serializers.DateTimeField()
     until = serializers.DateTimeField(help_text="That asked for, but not after now.")
     bucket_seconds = serializers.FloatField()

@@ -19,9 +19,10 @@ class OccupancyView(APIView):
         are summed up; pool admins see each."""
         asked = checked(bodies.OccupancyQuery(data=request.query_params))
         kind = LaneKind(asked["kind"]) if "kind" in asked else None
+        pool: str = asked.get("pool", "")
         window = {"since": asked["since"], "until": asked["until"]}
         try:
-            found = occupancy(user_of(request), num_buckets=asked["buckets"], kind=kind, **window)
+            found = occupancy(user_of(request), num_buckets=asked["buckets"], kind=kind, pool=pool, **window)
         except ValueError as error:
             raise ValidationError({"since": [str(error)]}) from error
         return Response(bodies.OccupancyBody(found).data)

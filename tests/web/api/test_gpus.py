@@ -73,7 +73,14 @@ def test_to_outsiders_a_run_has_no_name_and_to_pool_admins_no_page(
 ) -> None:
     use(0, **of_run(run))
     HealthChange.objects.create(
-        gpu=gpu, name=gpu.name, health="warning", causes=["hot"], remedy="none", faults={}, run_id=run.pk, at=NOON
+        gpu=gpu,
+        name=gpu.name,
+        health="warning",
+        causes=["hot"],
+        remedy="none",
+        faults=gpu.faults,
+        run_id=run.pk,
+        at=NOON,
     )
     outsider = client_of(charlie)
     for path in ("uses", "health"):

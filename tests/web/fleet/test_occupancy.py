@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
-from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node, ServiceState, StateChange
+from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node, Pool, ServiceState, StateChange
 from fleet.occupancy import IDLE, OTHERS, TEST, Occupancy, occupancy
 from fleet.state_changes import change_state, mark_found, mark_lost
 
@@ -138,6 +138,17 @@ def test_the_kind_is_asked_for_or_that_of_the_pool(admin: User, lanes: list[Lane
     assert columns(last_hours(admin, 2, 1, kind=LaneKind.CPU)) == {IDLE: [1]}
     Lane.objects.filter(kind=LaneKind.GPU).delete()
     assert last_hours(admin, 2, 1).kind == LaneKind.CPU
+
+
+def test_a_pool_is_that_of_the_lanes_now(admin: User, project: Project, lanes: list[Lane]) -> None:
+    Lane.objects.filter(pk=lanes[0].pk).update(pool=Pool.objects.create(name="fast", match_labels={"a": "b"}, order=1))
+    use(lanes[0], 2, 1, project)
+    gone = use(lanes[1], 2, 1, project, pool="fast")
+    LaneUse.objects.filter(pk=gone.pk).update(lane=None)
+    use(lanes[2], 2, 1, project)
+    assert columns(last_hours(admin, 2, 2, pool="fast")) == {project.name: [2, 0], IDLE: [0, 1]}
+    assert columns(last_hours(admin, 2, 2, pool="default")) == {project.name: [1, 0], IDLE: [1, 2]}
+    assert last_hours(admin, 2, 2, pool="nowhere").areas == []
 
 
 def test_the_future_is_left_out_and_an_empty_window_refused(admin: User, lanes: list[Lane]) -> None:

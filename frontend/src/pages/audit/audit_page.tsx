@@ -39,7 +39,7 @@ export function AuditPage() {
         <h1>Audit log</h1>
         {me.value && (
           <span class="small muted">
-            {me.value.is_pool_admin
+            {me.value.is_pool_admin || me.value.is_superuser
               ? "Everything that somebody changed in this installation"
               : "What somebody changed in the projects that you own"}
           </span>

@@ -29,22 +29,41 @@ export function OccupancyPage() {
   const query = useMemo(readQuery, []);
   const [hours, setHours] = useState(() => chosen(query, "hours", HOURS));
   const [kind, setKind] = useState<LaneKind | undefined>(() => KINDS.find((one) => one === query.kind));
+  const [pool, setPool] = useState(query.pool ?? "");
+  const pools = useResource(api.pools, []).value ?? [];
   const read = () => {
     const now = serverNow();
     const iso = (unix: number) => new Date(unix * 1000).toISOString();
     const window = { since: iso(now - Number(hours) * 3600), until: iso(now) };
-    return api.occupancy(window, WINDOWS[hours].buckets, kind);
+    return api.occupancy(window, WINDOWS[hours].buckets, kind, pool || undefined);
   };
-  const { value, error, reload } = useResource(read, [hours, kind, Math.floor(seconds.value / 60)]);
-  const show = (next: { hours?: Hours; kind?: LaneKind }) => {
-    setHours(next.hours ?? hours);
-    setKind(next.kind ?? kind);
-    writeQuery({ hours: next.hours ?? hours, kind: next.kind ?? kind });
+  const { value, error, reload } = useResource(read, [hours, kind, pool, Math.floor(seconds.value / 60)]);
+  const show = (next: { hours?: Hours; kind?: LaneKind; pool?: string }) => {
+    const all = { hours, kind, pool, ...next };
+    setHours(all.hours);
+    setKind(all.kind);
+    setPool(all.pool);
+    writeQuery(all);
   };
   return (
     <>
       <div class="page-head">
         <h1>Occupancy</h1>
+        {pools.length > 1 && (
+          <select
+            aria-label="Pool"
+            class="pool-choice"
+            value={pool}
+            onChange={(event) => show({ pool: event.currentTarget.value })}
+          >
+            <option value="">All pools</option>
+            {pools.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
         <Segmented
           label="Lanes"
           value={value?.kind ?? kind ?? "gpu"}

@@ -10,6 +10,7 @@ export const USAGE_BY: Readonly<Record<UsageBy, string>> = {
   base_model: "Model",
   accelerator: "GPU kind",
   node: "Node",
+  pool: "Pool",
   run: "Run",
   day: "Day",
 };
@@ -19,6 +20,7 @@ export const ALL_BY: readonly [UsageBy, ...UsageBy[]] = [
   "base_model",
   "accelerator",
   "node",
+  "pool",
   "run",
   "day",
 ];
