@@ -87,6 +87,7 @@ export function GpuUseNow({ node, gpu }: GpuProps) {
       <Facts
         of={[
           ["Lane", gpu.lane || "none"],
+          ["Pool", lane?.pool ?? ""],
           ["Role", lane?.role ?? ""],
           ["Run", <Holder lane={lane} />],
           ...written(gpu, node.price_per_gpu_hour),
