@@ -178,8 +178,8 @@ def test_every_lane_counts_once_in_every_bucket(
 ) -> None:
     LaneUse.objects.all().delete()
     StateChange.objects.all().delete()
-    for row in (*Gpu.objects.all(), *Node.objects.all(), *Lane.objects.all()):
-        type(row).objects.filter(pk=row.pk).update(state=ServiceState.ACTIVE, reason="")
+    for rows in (Gpu.objects.all(), Node.objects.all(), Lane.objects.all()):
+        rows.update(state=ServiceState.ACTIVE, reason="")
     busy: dict[int, list[tuple[int, int]]] = {}
     for lane, one, other in held:
         begin, end = max(one, other), min(one, other)
@@ -187,7 +187,7 @@ def test_every_lane_counts_once_in_every_bucket(
             busy.setdefault(lane, []).append((begin, end))
             use(lanes[lane], begin / 4, end / 4, project)
     for place, ago, state in sorted(states, key=lambda one: -one[1]):
-        places = [Node.objects.get(), *Gpu.objects.order_by("index"), lanes[0]]
+        places: list[Node | Gpu | Lane] = [Node.objects.get(), *Gpu.objects.order_by("index"), lanes[0]]
         changed(places[place], state, ago / 4)
     found = last_hours(admin, 10, buckets)
     for bucket in range(buckets):
