@@ -54,6 +54,7 @@ export function GpuPage({ gpuId, nodeId }: Props) {
       </div>
       <div class="gpu-page">
         <aside class="card stack gpu-now" aria-label="State and actions">
+          <h2 class="visually-hidden">State and actions</h2>
           <GpuVerdicts {...{ node, gpu }} />
           <Waits gpu={gpu} lane={laneOf(node, gpu)} />
           {store.mayAct.value && (
@@ -79,6 +80,7 @@ export function GpuPage({ gpuId, nodeId }: Props) {
           </div>
         </div>
         <aside class="card stack gpu-record" aria-label="Record">
+          <h2 class="visually-hidden">Record</h2>
           <LiveValues gpu={gpu} />
           <GpuUseNow {...{ node, gpu }} />
           <Counters gpu={gpu} />

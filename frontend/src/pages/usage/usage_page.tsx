@@ -124,7 +124,7 @@ function Filters({ choice, onChange }: { choice: Choice; onChange: (next: Partia
           <DayField label="To" value={to} onChange={(value) => onChange({ to: value })} />
         </>
       )}
-      <span class="small faint">Days of UTC</span>
+      <span class="small muted">Days of UTC</span>
     </div>
   );
 }
