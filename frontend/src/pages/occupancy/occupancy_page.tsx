@@ -137,6 +137,7 @@ function AreaList({ occupancy, bucket }: { readonly occupancy: Occupancy; readon
   const { areas, at, bucket_seconds } = occupancy;
   const all = areas.reduce((sum, area) => sum + area.lane_hours, 0);
   const index = bucket ?? at.length - 1;
+  const length = duration(bucket_seconds).replace(/ 00 (min|s)$/, "");
   const lanes = (values: readonly number[]) => number(Math.round((values[index] ?? 0) * 100) / 100);
   const total = areas.reduce((sum, area) => sum + (area.lanes[index] ?? 0), 0);
   return (
@@ -148,8 +149,7 @@ function AreaList({ occupancy, bucket }: { readonly occupancy: Occupancy; readon
               <span class="visually-hidden">Lanes of</span>
             </th>
             <th class="right">
-              {bucket === null ? "Lanes now" : `Lanes from ${clock(at[index] ?? null, false)}`}
-              {bucket !== null && `, ${duration(bucket_seconds)}`}
+              {bucket === null ? `Lanes, last ${length}` : `Lanes, ${length} from ${clock(at[index] ?? null, false)}`}
             </th>
             <th class="right">Lane hours</th>
             <th class="right">Share</th>

@@ -7,9 +7,20 @@ import { number } from "../../base/format.ts";
 import { TimeChart, type TimeSeries } from "../../charts/time_chart.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
-import { daily, MEASURE_WORDS, type Measure, money, USAGE_BY } from "./usage_words.ts";
+import { daily, MEASURE_WORDS, type Measure, money } from "./usage_words.ts";
 
 const [HEIGHT, NUM_COLOURS] = [240, 6];
+/** As a sentence goes on with them. */
+const BY_WORDS: Readonly<Record<UsageBy, string>> = {
+  project: "project",
+  user: "user",
+  base_model: "model",
+  accelerator: "kind of GPU",
+  node: "node",
+  pool: "pool",
+  run: "run",
+  day: "day",
+};
 
 interface Props {
   readonly window: Window;
@@ -24,7 +35,7 @@ export function UsageChart({ window, by, measure }: Props) {
       <div class="card-head">
         <h2>
           {MEASURE_WORDS[measure]} a day
-          {by !== "day" && ` by ${USAGE_BY[by].replace("GPU kind", "kind of GPU").toLowerCase()}`}
+          {by !== "day" && ` by ${BY_WORDS[by]}`}`}
         </h2>
       </div>
       {error !== null && <Failed message={error} onRetry={reload} />}
