@@ -35,7 +35,7 @@ export function UsageChart({ window, by, measure }: Props) {
       <div class="card-head">
         <h2>
           {MEASURE_WORDS[measure]} a day
-          {by !== "day" && ` by ${BY_WORDS[by]}`}`}
+          {by !== "day" && ` by ${BY_WORDS[by]}`}
         </h2>
       </div>
       {error !== null && <Failed message={error} onRetry={reload} />}
