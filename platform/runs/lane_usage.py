@@ -15,6 +15,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.access import Actor, is_pool_admin, visible_projects
+from accounts.models import Project, User
 from fleet.models import LaneUse
 from runs.models import Run
 
@@ -84,7 +85,7 @@ def parts(user: Actor, *, since: datetime, until: datetime, by: UsageBy) -> Iter
 
 
 def _visible_uses(user: Actor) -> QuerySet[LaneUse]:
-    uses = LaneUse.objects.filter(test_id=None).select_related("project", "user")
+    uses = LaneUse.objects.filter(test_id=None)
     if is_pool_admin(user):
         return uses
     return uses.filter(project__in=visible_projects(user))
@@ -111,21 +112,27 @@ def _labeller(by: UsageBy, uses: list[LaneUse]) -> Callable[[LaneUse, datetime, 
     runs: dict[UUID | None, Run] = {}
     if by in (UsageBy.BASE_MODEL, UsageBy.RUN):
         runs = Run.objects.defer("prompts").in_bulk({use.run_id for use in uses})
+    # Read and parsed once each, since thousands of uses have a few projects, users and runs.
+    base_models = (
+        {run_id: run.run_spec.base_model.path for run_id, run in runs.items()} if by is UsageBy.BASE_MODEL else {}
+    )
+    projects: dict[UUID | None, str] = dict(
+        Project.objects.filter(pk__in={use.project_id for use in uses}).values_list("pk", "name")
+    )
+    users: dict[int | None, str] = dict(
+        User.objects.filter(pk__in={use.user_id for use in uses}).values_list("pk", "username")
+    )
     names: dict[UsageBy, Callable[[LaneUse], tuple[str, str]]] = {
-        UsageBy.PROJECT: lambda use: (str(use.project_id or ""), use.project.name if use.project else DELETED),
-        UsageBy.USER: lambda use: (str(use.user_id or ""), use.user.username if use.user else DELETED),
+        UsageBy.PROJECT: lambda use: (str(use.project_id or ""), projects.get(use.project_id, DELETED)),
+        UsageBy.USER: lambda use: (str(use.user_id or ""), users.get(use.user_id, DELETED)),
         UsageBy.ACCELERATOR: lambda use: (use.accelerator or "cpu",) * 2,
         UsageBy.POOL: lambda use: (use.pool,) * 2,
         UsageBy.NODE: lambda use: (use.label.partition("/")[0],) * 2,
         UsageBy.RUN: lambda use: (str(use.run_id), runs[use.run_id].name if use.run_id in runs else DELETED),
-        UsageBy.BASE_MODEL: lambda use: (_base_model(runs.get(use.run_id)),) * 2,
+        UsageBy.BASE_MODEL: lambda use: (base_models.get(use.run_id, DELETED),) * 2,
     }
     named = names[by]
     return lambda use, begin, stop: [(*named(use), begin, stop)]
-
-
-def _base_model(run: Run | None) -> str:
-    return DELETED if run is None else run.run_spec.base_model.path
 
 
 def days_between(begin: datetime, stop: datetime) -> Iterator[tuple[str, datetime, datetime]]:
