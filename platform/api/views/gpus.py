@@ -1,6 +1,8 @@
 """One GPU: its last hours, who used it, how its health went. Everybody reads that; runs are named to some."""
 
 from django.shortcuts import get_object_or_404
+from django.utils.decorators import method_decorator
+from django.views.decorators.gzip import gzip_page
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,6 +23,7 @@ class NewestUsesFirst(CursorPage):
     ordering = ("-since", "-pk")
 
 
+@method_decorator(gzip_page, name="dispatch")
 class GpuMinutesView(APIView):
     @extend_schema(parameters=[bodies.GpuMinutesQuery], responses=bodies.GpuMinutes)
     def get(self, request: Request, gpu_id: int) -> Response:
