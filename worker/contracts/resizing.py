@@ -30,6 +30,8 @@ class ResizeCause(StrEnum):
     """An admin: the lane's node takes no more work."""
     POOL = "pool"
     """The pool: another run is entitled to the lane, or lanes are idle."""
+    IDLE = "idle"
+    """The pool: the lanes have done nothing for longer than its policy allows."""
 
 
 class RoleChange(Contract):

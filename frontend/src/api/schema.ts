@@ -41,6 +41,41 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/budgets": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The budgets of your projects, and what is spent of them; of all, for pool admins. */
+        readonly get: operations["budgets_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/budgets/{project_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /** @description Set what a project may spend. For pool admins. */
+        readonly put: operations["budgets_update"];
+        readonly post?: never;
+        /** @description Let a project spend anything. For pool admins. */
+        readonly delete: operations["budgets_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/gpus": {
         readonly parameters: {
             readonly query?: never;
@@ -432,7 +467,7 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get: operations["pool_policy_retrieve"];
-        /** @description Set how fast use of a pool is forgiven. For pool admins. */
+        /** @description Set the policy of a pool; what is left out stays. For pool admins. */
         readonly put: operations["pool_policy_update"];
         readonly post?: never;
         readonly delete?: never;
@@ -1720,6 +1755,68 @@ export interface components {
                 readonly [key: string]: number;
             };
             readonly stream_seq: number;
+        };
+        /** @description What a project may spend in the present period, and has spent. */
+        readonly Budget: {
+            /** Format: uuid */
+            readonly project_id: string;
+            readonly project_name: string;
+            /** Format: decimal */
+            readonly amount: string;
+            /** @description `cost` in the currency of the GPUs' prices, by which GPUs without a price cost nothing; or `gpu_hours`. */
+            readonly unit: components["schemas"]["UnitEnum"];
+            /** @description A calendar `month` of UTC, or the `whole` time since it was set. */
+            readonly period: components["schemas"]["PeriodEnum"];
+            /**
+             * Format: double
+             * @description Share of the amount that is warned of.
+             */
+            readonly warn_at: number;
+            /** @description `warn`: everything goes on; `hold`: no further run begins; `stop`: running ones save and wait as well. */
+            readonly when_spent: components["schemas"]["WhenSpentEnum"];
+            /** Format: decimal */
+            readonly spent: string;
+            /** @description Whether the share is reached that is warned of. */
+            readonly is_near: boolean;
+            readonly is_spent: boolean;
+            /**
+             * Format: date-time
+             * @description From when on use counts in the present period.
+             */
+            readonly begins_at: string;
+            /**
+             * Format: date-time
+             * @description When it begins anew; null for never.
+             */
+            readonly ends_at: string | null;
+        };
+        /** @description One page: What a project may spend in the present period, and has spent. */
+        readonly BudgetPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Budget"][];
+        };
+        readonly BudgetToSet: {
+            /** Format: decimal */
+            readonly amount: string;
+            /** @description `cost` in the currency of the GPUs' prices, by which GPUs without a price cost nothing; or `gpu_hours`. */
+            readonly unit: components["schemas"]["UnitEnum"];
+            /**
+             * @description A calendar `month` of UTC, or the `whole` time since it was set.
+             * @default month
+             */
+            readonly period?: components["schemas"]["PeriodEnum"];
+            /**
+             * Format: double
+             * @description Share of the amount that is warned of.
+             * @default 0.8
+             */
+            readonly warn_at?: number;
+            /**
+             * @description `warn`: everything goes on; `hold`: no further run begins; `stop`: running ones save and wait as well.
+             * @default hold
+             */
+            readonly when_spent?: components["schemas"]["WhenSpentEnum"];
         };
         /**
          * @description Types of stream items that are too frequent to be read as events.
@@ -3768,6 +3865,8 @@ export interface components {
              */
             readonly attention: components["schemas"]["AttentionBackend"];
         };
+        /** @enum {string} */
+        readonly PeriodEnum: "month" | "whole";
         /**
          * Phase
          * @description What the driver is doing: the run page shows it, and names the phase in which a run failed.
@@ -4116,7 +4215,11 @@ export interface components {
              * Format: double
              * @description After which use counts half in fair share.
              */
-            readonly half_life_hours: number;
+            readonly half_life_hours?: number;
+            /** @description For how long a GPU that a run holds may do nothing before it is warned of. */
+            readonly idle_warning_minutes?: number;
+            /** @description After how long without any work it is taken from the run, which shrinks where it may or else is paused; null for never. */
+            readonly idle_release_minutes?: number | null;
         };
         /** @description Lanes with a queue, shares and a policy of their own. */
         readonly Pool: {
@@ -4273,6 +4376,21 @@ export interface components {
             readonly remedy: string;
             /** Format: date-time */
             readonly health_since: string;
+            /**
+             * Format: double
+             * @description Its seconds of work ÷ the median of its peers'; null unless it is slower than they.
+             */
+            readonly slow_factor: number | null;
+            /**
+             * Format: date-time
+             * @description Since when it has done nothing for its run; null while it works or is free.
+             */
+            readonly idle_since: string | null;
+            /**
+             * Format: double
+             * @description The longest time that it did nothing for its run.
+             */
+            readonly longest_idle_seconds: number;
             readonly identity: components["schemas"]["GpuIdentity"] | null;
             readonly topology: components["schemas"]["GpuTopology"] | null;
             readonly live: components["schemas"]["GpuLive"] | null;
@@ -4404,8 +4522,15 @@ export interface components {
         };
         readonly PoolPolicy: {
             readonly pool: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description After which use counts half in fair share.
+             */
             readonly half_life_hours: number;
+            /** @description For how long a GPU that a run holds may do nothing before it is warned of. */
+            readonly idle_warning_minutes: number;
+            /** @description After how long without any work it is taken from the run, which shrinks where it may or else is paused; null for never. */
+            readonly idle_release_minutes: number | null;
         };
         /** @description What a project may have of a pool, has, and used lately; in lanes of the kind that generates and trains. */
         readonly PoolShare: {
@@ -4889,7 +5014,7 @@ export interface components {
          * @description Who asked for a resize.
          * @enum {string}
          */
-        readonly ResizeCause: "user" | "plan" | "drain" | "pool";
+        readonly ResizeCause: "user" | "plan" | "drain" | "pool" | "idle";
         /**
          * ResizeReport
          * @description How far a resize is, as `lanes` events carry it; a later report replaces it.
@@ -5164,6 +5289,8 @@ export interface components {
             readonly legal_actions: readonly components["schemas"]["CommandKind"][];
             /** @description What a queued run waits for, in one sentence; empty for any other. */
             readonly waiting: string;
+            /** @description What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing. */
+            readonly warning: string;
         };
         /**
          * RunChangedFrame
@@ -6192,6 +6319,8 @@ export interface components {
          * @enum {string}
          */
         readonly TwoExpertFamily: "wan22";
+        /** @enum {string} */
+        readonly UnitEnum: "cost" | "gpu_hours";
         /** @description What one project, user, card, … used inside the window. */
         readonly UsageRow: {
             /** @description Id of what was summed over; empty where it was deleted. */
@@ -6246,6 +6375,8 @@ export interface components {
          * @enum {string}
          */
         readonly VerdictReward: "shape_judge";
+        /** @enum {string} */
+        readonly WhenSpentEnum: "warn" | "hold" | "stop";
         /**
          * WorkCost
          * @description The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`.
@@ -6322,6 +6453,9 @@ export type BaseModelSpec = components['schemas']['BaseModelSpec'];
 export type BatchAlgebra = components['schemas']['BatchAlgebra'];
 export type BatchSpec = components['schemas']['BatchSpec'];
 export type Bubbles = components['schemas']['Bubbles'];
+export type Budget = components['schemas']['Budget'];
+export type BudgetPage = components['schemas']['BudgetPage'];
+export type BudgetToSet = components['schemas']['BudgetToSet'];
 export type BulkItemType = components['schemas']['BulkItemType'];
 export type CategoryEnum = components['schemas']['CategoryEnum'];
 export type ChangedLane = components['schemas']['ChangedLane'];
@@ -6449,6 +6583,7 @@ export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
 export type PatchedRunChanges = components['schemas']['PatchedRunChanges'];
 export type PerformanceSpec = components['schemas']['PerformanceSpec'];
+export type PeriodEnum = components['schemas']['PeriodEnum'];
 export type Phase = components['schemas']['Phase'];
 export type PhaseEvent = components['schemas']['PhaseEvent'];
 export type PhaseFields = components['schemas']['PhaseFields'];
@@ -6590,11 +6725,13 @@ export type TransitionItem = components['schemas']['TransitionItem'];
 export type TransitionPage = components['schemas']['TransitionPage'];
 export type Tuning = components['schemas']['Tuning'];
 export type TwoExpertFamily = components['schemas']['TwoExpertFamily'];
+export type UnitEnum = components['schemas']['UnitEnum'];
 export type UsageRow = components['schemas']['UsageRow'];
 export type UsageRowPage = components['schemas']['UsageRowPage'];
 export type Validation = components['schemas']['Validation'];
 export type Vendor = components['schemas']['Vendor'];
 export type VerdictReward = components['schemas']['VerdictReward'];
+export type WhenSpentEnum = components['schemas']['WhenSpentEnum'];
 export type WorkCost = components['schemas']['WorkCost'];
 export type ZeroConfig = components['schemas']['ZeroConfig'];
 export type ResponseRefusal = components['responses']['Refusal'];
@@ -6655,6 +6792,73 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["BaseModelPage"];
                 };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly budgets_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BudgetPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly budgets_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["BudgetToSet"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Budget"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly budgets_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly default: components["responses"]["Refusal"];
         };
@@ -7318,7 +7522,7 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly requestBody: {
+        readonly requestBody?: {
             readonly content: {
                 readonly "application/json": components["schemas"]["PolicyToSet"];
             };
@@ -8929,6 +9133,7 @@ export const mixGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["strategy"]> = ["progressive", "random"];
 export const modelFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ModelFamily"]> = ["flux", "sd3", "flux2", "flux2_klein", "qwen_image", "z_image", "wan", "wan22", "hunyuan_video"];
 export const ofEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OfEnum"]> = ["node", "gpu", "lane"];
+export const periodEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PeriodEnum"]> = ["month", "whole"];
 export const phaseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Phase"]> = ["bootstrap", "place_lanes", "load_model", "restore", "evaluate", "train", "checkpoint", "export", "finish"];
 export const phaseEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseEvent"]["type"]> = ["phase"];
 export const phaseItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseItem"]["type"]> = ["phase"];
@@ -8953,7 +9158,7 @@ export const queueItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const recordedResizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RecordedResize"]["state"]> = ["requested", "accepted", "done", "failed"];
 export const reflSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ReflSpec"]["name"]> = ["refl"];
 export const remoteFormatValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RemoteFormat"]> = ["msgpack", "json"];
-export const resizeCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeCause"]> = ["user", "plan", "drain", "pool"];
+export const resizeCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeCause"]> = ["user", "plan", "drain", "pool", "idle"];
 export const resizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeState"]> = ["accepted", "done", "failed"];
 export const resumedEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedEvent"]["type"]> = ["resumed"];
 export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedItem"]["type"]> = ["resumed"];
@@ -8984,6 +9189,8 @@ export const trainerAssistValues: ReadonlyArray<FlattenedDeepRequired<components
 export const transitionItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TransitionItem"]["type"]> = ["transition"];
 export const tuningValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Tuning"]> = ["lora", "full"];
 export const twoExpertFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TwoExpertFamily"]> = ["wan22"];
+export const unitEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["UnitEnum"]> = ["cost", "gpu_hours"];
 export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Vendor"]> = ["nvidia", "amd"];
 export const verdictRewardValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["VerdictReward"]> = ["shape_judge"];
+export const whenSpentEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["WhenSpentEnum"]> = ["warn", "hold", "stop"];
 export const zeroConfigValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ZeroConfig"]> = ["zero0", "zero1", "zero1_cpuoffload", "zero2", "zero2_cpuoffload", "zero3", "zero3_optimizer_cpuoffload", "zero3_cpuoffload"];

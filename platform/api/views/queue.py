@@ -16,7 +16,8 @@ from api.request_parsing import checked, user_of
 from api.serializers import queue as bodies
 from fleet.fair_share import Share
 from fleet.models import Pool
-from fleet.shares import half_life_hours, set_half_life, set_share
+from fleet.policies import policy_of, set_policy
+from fleet.shares import set_share
 from runs.queue_view import queue_rows, share_rows
 from runs.run_queue import pools_with_queues
 
@@ -77,15 +78,14 @@ class ShareView(APIView):
 class PoolPolicyView(APIView):
     @extend_schema(parameters=[bodies.PoolQuery], responses=bodies.PoolPolicy)
     def get(self, request: Request) -> Response:
-        pool = _asked_pool(request)
-        return Response({"pool": pool.name, "half_life_hours": half_life_hours(pool.name)})
+        return Response(bodies.PoolPolicy(policy_of(_asked_pool(request).name)).data)
 
     @extend_schema(parameters=[bodies.PoolQuery], request=bodies.PolicyToSet, responses=bodies.PoolPolicy)
     def put(self, request: Request) -> Response:
-        """Set how fast use of a pool is forgiven. For pool admins."""
+        """Set the policy of a pool; what is left out stays. For pool admins."""
         asked = checked(bodies.PolicyToSet(data=request.data))
-        policy = set_half_life(user=user_of(request), pool=_asked_pool(request), hours=asked["half_life_hours"])
-        return Response({"pool": policy.pool_id, "half_life_hours": policy.half_life_hours})
+        policy = set_policy(user=user_of(request), pool=_asked_pool(request), changes=asked)
+        return Response(bodies.PoolPolicy(policy).data)
 
 
 def _asked_pool(request: Request) -> Pool:

@@ -7,9 +7,12 @@ from fleet.models.gpu_minutes import GpuMinute
 from fleet.models.gpu_tests import GpuTest, GpuTestState
 from fleet.models.nodes import Gpu, HealthChange, Node
 from fleet.models.pools import Pool
+from fleet.models.project_budgets import BudgetPeriod, BudgetUnit, ProjectBudget, WhenSpent
 from fleet.models.service_states import ServiceState, StateChange
 
 __all__ = [
+    "BudgetPeriod",
+    "BudgetUnit",
     "Gpu",
     "GpuMinute",
     "GpuTest",
@@ -22,7 +25,9 @@ __all__ = [
     "NodeAgent",
     "Pool",
     "PoolPolicy",
+    "ProjectBudget",
     "ProjectShare",
     "ServiceState",
     "StateChange",
+    "WhenSpent",
 ]

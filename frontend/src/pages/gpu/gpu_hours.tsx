@@ -155,7 +155,9 @@ function SlowDownSummary({ minutes, gpu }: { readonly minutes: GpuMinutes; reado
   return (
     <p class="small muted">
       {slow.length === 0 ? "Nothing held its clocks back. " : `Its clocks were held back by ${slow.join(", ")}. `}
-      {share !== null && `Under load its clock was at ${percent(share)} of the highest on average.`}
+      {share !== null && `Under load its clock was at ${percent(share)} of the highest on average. `}
+      {gpu.slow_factor !== null &&
+        `At the same work it takes ${number(gpu.slow_factor)} times as long as its peers, as the last run measured.`}
     </p>
   );
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { api } from "../../api/endpoints.ts";
 import type { PoolGpu, PoolNode } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
-import { bytes, number } from "../../base/format.ts";
+import { bytes, duration, number, unixSeconds } from "../../base/format.ts";
 import { gpuKey, laneOf, memoryShare } from "./cells.ts";
 import { Age, Facts, Holder, Meter, Verdicts, written } from "./facts.tsx";
 import { History } from "./history.tsx";
@@ -81,6 +81,7 @@ export function Counters({ gpu }: { readonly gpu: PoolGpu }) {
 
 export function GpuUseNow({ node, gpu }: GpuProps) {
   const lane = laneOf(node, gpu);
+  const idle = unixSeconds(gpu.idle_since);
   return (
     <section aria-label="Use">
       <h3>Use</h3>
@@ -90,6 +91,8 @@ export function GpuUseNow({ node, gpu }: GpuProps) {
           ["Pool", lane?.pool ?? ""],
           ["Role", lane?.role ?? ""],
           ["Run", <Holder lane={lane} />],
+          ["Idle for it", idle === null ? null : `for ${duration(seconds.value - idle)} now`],
+          ["Longest idle", gpu.longest_idle_seconds > 0 ? duration(gpu.longest_idle_seconds) : null],
           ...written(gpu, node.price_per_gpu_hour),
         ]}
       />

@@ -53,8 +53,9 @@ function ResizeHistory({ resizes }: { resizes: readonly RecordedResize[] }) {
 const CAUSES: Readonly<Record<RecordedResize["cause"], string>> = {
   user: "by a deleted account",
   plan: "by a new plan",
-  drain: "since a node is drained",
+  drain: "off what is drained or has failed",
   pool: "by the pool",
+  idle: "by the pool, since they did nothing",
 };
 
 function askedBy({ cause, requested_by }: RecordedResize): string {
