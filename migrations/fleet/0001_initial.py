@@ -48,7 +48,6 @@ class Migration(migrations.Migration):
                 ('faults_before', models.JSONField(default=dict)),
                 ('throttled_by', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), default=list, size=None)),
                 ('throttled_at', models.DateTimeField(null=True)),
-                ('minute', models.JSONField(default=dict)),
                 ('held_for', models.DateTimeField(null=True)),
                 ('idle_since', models.DateTimeField(null=True)),
                 ('longest_idle_seconds', models.FloatField(default=0.0)),
@@ -59,6 +58,14 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['node__name', 'index', 'uuid'],
             },
+        ),
+        migrations.CreateModel(
+            name='GpuReadings',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField(db_index=True)),
+                ('values', models.JSONField()),
+            ],
         ),
         migrations.CreateModel(
             name='Lane',

@@ -1,18 +1,18 @@
 """Sums up the live values of each minute, so that a GPU's last hours can be drawn.
 
-    report ─► the minute under way, in the GPU's row, which is written with every report anyway
-    minute over ─► one `GpuMinute` ─► deleted after `KEPT`
+    post of the agent ─► one row with the readings of all its GPUs ─┐ minute over
+    `GpuMinute`, one a GPU, deleted after `KEPT` ◄──────────────────┴─► deleted
 
-Invariant: a report costs no statement more than without this; a minute costs two for all GPUs together. After a pause
-of the agent the minute that it broke off is stored with the readings that it has.
+Invariant: a post costs one narrow insertion, however many GPUs it has; summing up comes once a minute. Rows of GPUs are
+written with every report anyway and get no wider by this.
 """
 
-from collections.abc import Collection
-from datetime import UTC, datetime, timedelta
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
 from typing import Any
 
-from fleet.models import Gpu, GpuMinute
-from worker.contracts.node_reports import GpuReport
+from fleet.models import Gpu, GpuMinute, GpuReadings
 
 KEPT = timedelta(hours=12)
 """Enough for a run of the night before: 720 rows a GPU, 230 MB for 512 GPUs."""
@@ -26,44 +26,46 @@ QUANTITIES = (
     "nvlink_bytes_per_second",
 )
 """Fields of `GpuLive` that vary from reading to reading."""
-MINUTE_SECONDS = 60
+Reading = list[Any]
+"""The quantities in order, null where the card did not tell them, then a list of reasons for reduced clocks."""
 
 
-def add_reading(row: Gpu, report: GpuReport, now: datetime) -> list[GpuMinute]:
-    """Add a reading to the minute under way in a GPU's row, which the caller stores; the minute that it ended, if it
-    did, not stored."""
-    begin = int(now.timestamp()) // MINUTE_SECONDS * MINUTE_SECONDS
-    before = row.minute
-    is_same = before.get("begin") == begin
-    sums: dict[str, Any] = before if is_same else {"begin": begin, "num_readings": 0, "values": {}, "throttled": {}}
-    sums["num_readings"] += 1
-    for name in QUANTITIES:
-        value = getattr(report.live, name)
-        if value is not None:
-            low, total, high, number = sums["values"].get(name, (value, 0, value, 0))
-            sums["values"][name] = [min(low, value), total + value, max(high, value), number + 1]
-    for reason in report.faults.throttle_reasons:
-        sums["throttled"][reason] = sums["throttled"].get(reason, 0) + 1
-    row.minute = sums
-    return [_ended(row, before)] if before and not is_same else []
-
-
-def _ended(row: Gpu, sums: dict[str, Any]) -> GpuMinute:
-    return GpuMinute(
-        gpu=row,
-        begin=datetime.fromtimestamp(sums["begin"], UTC),
-        num_readings=sums["num_readings"],
-        values={
-            name: [low, float(f"{total / number:.5g}"), high]
-            for name, (low, total, high, number) in sums["values"].items()
-        },
-        throttled=sums["throttled"],
-    )
-
-
-def store(minutes: Collection[GpuMinute], now: datetime) -> None:
-    """Append minutes that have ended, and delete those that are too old; nothing happens where none has ended."""
-    if minutes:
-        # A clock that is set back must not stop the intake.
+def keep_readings(gpus: Collection[Gpu], now: datetime) -> None:
+    """Keep what these rows say as just reported, and sum up the minutes that are over."""
+    over = list(GpuReadings.objects.filter(at__lt=_minute_of(now)).order_by("at"))
+    if over:
+        known = set(Gpu.objects.values_list("pk", flat=True))
+        minutes = [minute for minute in summed_up(over) if minute.gpu_id in known]
+        # A clock that was set back must not stop the intake.
         GpuMinute.objects.bulk_create(minutes, ignore_conflicts=True)
+        GpuReadings.objects.filter(pk__in=[row.pk for row in over]).delete()
         GpuMinute.objects.filter(begin__lt=now - KEPT).delete()
+    if gpus:
+        GpuReadings.objects.create(at=now, values={str(gpu.pk): _reading(gpu) for gpu in gpus})
+
+
+def summed_up(rows: Iterable[GpuReadings]) -> list[GpuMinute]:
+    """One minute, not stored, for each GPU and minute of these readings."""
+    readings: defaultdict[tuple[datetime, int], list[Reading]] = defaultdict(list)
+    for row in rows:
+        for gpu_id, reading in row.values.items():
+            readings[_minute_of(row.at), int(gpu_id)].append(reading)
+    return [_minute(gpu_id, begin, found) for (begin, gpu_id), found in readings.items()]
+
+
+def _reading(gpu: Gpu) -> Reading:
+    return [*(gpu.live.get(name) for name in QUANTITIES), list(gpu.faults.get("throttle_reasons", ()))]
+
+
+def _minute(gpu_id: int, begin: datetime, readings: list[Reading]) -> GpuMinute:
+    values = {}
+    for position, name in enumerate(QUANTITIES):
+        told = [reading[position] for reading in readings if reading[position] is not None]
+        if told:
+            values[name] = [min(told), float(f"{sum(told) / len(told):.5g}"), max(told)]
+    throttled = Counter(reason for reading in readings for reason in reading[-1])
+    return GpuMinute(gpu_id=gpu_id, begin=begin, num_readings=len(readings), values=values, throttled=dict(throttled))
+
+
+def _minute_of(at: datetime) -> datetime:
+    return at.replace(second=0, microsecond=0)

@@ -2,7 +2,7 @@
 
     Ray's list ─► nodes by name ─► lost and found
     reports    ─► GPUs by UUID; by index where the driver had not been asked before ─► a lane for each new one
-               └► the minute under way; one row of history a GPU when it ends
+               └► readings of the minute under way; one row of history a GPU when it ends
 
 Invariant: nothing here changes who holds a lane, or what admins decided; a node or GPU that is no longer reported keeps
 its record. Every node reports every few seconds, so what has not changed is not written (`fleet.report_writes`).
@@ -19,8 +19,8 @@ from fleet.gpu_health import follow
 from fleet.idleness import FIELDS as USE_FIELDS
 from fleet.idleness import follow_use, holds
 from fleet.lane_layout import give_gpus_lanes, set_cpu_lanes
-from fleet.live_rollups import add_reading, store
-from fleet.models import Gpu, GpuMinute, Lane, Node, NodeAgent
+from fleet.live_rollups import keep_readings
+from fleet.models import Gpu, Lane, Node, NodeAgent
 from fleet.pool_changes import publish_reports
 from fleet.pool_membership import assign_pools
 from fleet.report_writes import Watched, store_live_values
@@ -92,7 +92,7 @@ def _take_reports(
     gpus.seen.store()
     seen_gpus = gpus.seen.rows()
     store_live_values(seen_gpus, now)
-    store(gpus.minutes, now)
+    keep_readings(seen_gpus, now)
     without_lane = {gpu.node_id for gpu in seen_gpus if gpu.lane_id is None}
     for node in reported.rows():
         if node.pk in without_lane:
@@ -110,8 +110,6 @@ class _KnownGpus:
         self._unnamed = {(gpu.node_id, gpu.index): gpu for gpu in gpus if not gpu.uuid}
         self._holds = holds()
         self.seen = Watched(Gpu, _OF_GPU)
-        self.minutes: list[GpuMinute] = []
-        """Those that have ended with this report, not stored."""
 
     def take(self, node: Node, seen: ClusterNode, report: GpuReport, now: datetime) -> None:
         """Write a report into its card's row, which is stored at once only if it is new or has moved."""
@@ -128,7 +126,6 @@ class _KnownGpus:
         row.identity, row.topology = identity.model_dump(mode="json"), report.topology.model_dump(mode="json")
         row.live, row.faults = report.live.model_dump(mode="json"), report.faults.model_dump(mode="json")
         row.reported_at = now
-        self.minutes += add_reading(row, report, now)
         _follow_loss(row, is_lost=report.faults.is_lost, now=now)
         follow(row, report.faults, now)
         follow_use(row, report.live.utilisation, self._holds.get(row.lane_id or 0), now)

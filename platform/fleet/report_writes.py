@@ -46,18 +46,13 @@ class Watched(Generic[Row]):
 
 
 def store_live_values(gpus: Collection[Gpu], at: datetime) -> None:
-    """Write what the GPUs do now, with the readings of the minute under way, and that they were reported.
+    """Write what the GPUs do now, and that they were reported.
 
     Plain SQL, since an upsert by the ORM builds each row's placeholders in Python, most of what such a post cost.
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            f'UPDATE "{Gpu._meta.db_table}" AS gpu SET live = new.live, minute = new.minute, reported_at = %s '
-            "FROM unnest(%s::bigint[], %s::jsonb[], %s::jsonb[]) AS new(id, live, minute) WHERE gpu.id = new.id",
-            [
-                at,
-                [gpu.pk for gpu in gpus],
-                [json.dumps(gpu.live) for gpu in gpus],
-                [json.dumps(gpu.minute) for gpu in gpus],
-            ],
+            f'UPDATE "{Gpu._meta.db_table}" AS gpu SET live = new.live, reported_at = %s '
+            "FROM unnest(%s::bigint[], %s::jsonb[]) AS new(id, live) WHERE gpu.id = new.id",
+            [at, [gpu.pk for gpu in gpus], [json.dumps(gpu.live) for gpu in gpus]],
         )

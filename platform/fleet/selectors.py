@@ -183,7 +183,7 @@ def nodes_with_lanes(ids: Collection[int] | None = None) -> QuerySet[Node]:
     decided = ("state", "reason", "changed_by", "state_since", "state_until", "lost_since")
     of_lanes = Gpu.objects.only("node", "lane", "index", "accelerator", *decided)
     nodes = Node.objects.all() if ids is None else Node.objects.filter(pk__in=ids)
-    gpus = Gpu.objects.defer("minute", "faults_before")
+    gpus = Gpu.objects.defer("faults_before")
     prefetched = (Prefetch("lanes__gpus", of_lanes), "lanes__gpus__node", "lanes__node")
     return nodes.prefetch_related(*prefetched, Prefetch("gpus", gpus), "gpus__node")
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.models import Project
 from audit.models import AuditEntry
-from fleet.live_rollups import KEPT, MINUTE_SECONDS
+from fleet.live_rollups import KEPT
 from fleet.models import Gpu, GpuMinute, HealthChange, Lane, LaneKind, LaneUse, Node, ServiceState, StateChange
 from runs.models import Run
 
@@ -113,7 +113,7 @@ def _there_and_back(
 
 def seed_minutes(gpu: Gpu, now: datetime, chance: random.Random, *, hours: float = KEPT.total_seconds() / 3600) -> None:
     """Minutes of work with a pause between batches, hot in the end."""
-    minute = timedelta(seconds=MINUTE_SECONDS)
+    minute = timedelta(minutes=1)
     first = now.replace(second=0, microsecond=0) - int(hours * 60) * minute
     rows = []
     for number in range(int(hours * 60)):

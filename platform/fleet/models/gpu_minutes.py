@@ -23,3 +23,14 @@ class GpuMinute(models.Model):
 
     def __str__(self) -> str:
         return f"{self.gpu} at {self.begin:%H:%M}"
+
+
+class GpuReadings(models.Model):
+    """The live values of all GPUs of one post of the node agent; deleted once their minute is summed up."""
+
+    at = models.DateTimeField(db_index=True)
+    values = models.JSONField()
+    """By the GPU's key: its readings in the order of `fleet.live_rollups.QUANTITIES`, then what reduced its clocks."""
+
+    def __str__(self) -> str:
+        return f"readings at {self.at:%H:%M:%S}"

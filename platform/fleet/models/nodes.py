@@ -76,8 +76,6 @@ class Gpu(InService, Annotated):
     throttled_by = ArrayField(models.CharField(max_length=100), default=list)
     """Why its clocks were reduced last."""
     throttled_at = models.DateTimeField(null=True)
-    minute = models.JSONField(default=dict)
-    """The readings of the minute under way, as `fleet.live_rollups` sums them up; empty before the first."""
     held_for = models.DateTimeField(null=True)
     """Since when the run that was last seen holding its lane has held it; null while none does. What follows is of that
     time."""

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.live_history import live_history
-from fleet.live_rollups import KEPT, QUANTITIES, add_reading
-from fleet.models import Gpu, GpuMinute
+from fleet.live_rollups import KEPT, QUANTITIES, summed_up
+from fleet.models import Gpu, GpuMinute, GpuReadings
 from tests.web.fleet.reports import alive, card, post_node
 
 BEGIN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -78,29 +78,46 @@ def test_a_clock_that_is_set_back_stops_no_report(clock: Any) -> None:
     assert GpuMinute.objects.count() == 2
 
 
-def test_a_report_costs_no_statement_more(clock: Any) -> None:
+def test_a_report_costs_one_row_and_a_minute_is_summed_up_once(clock: Any) -> None:
     report_at(clock, 0, utilisation=0.5)
     counts = []
-    for seconds in (3, 6, 61):
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+    for seconds in (3, 6, 61, 64):
+        with CaptureQueriesContext(connection) as queries:
             report_at(clock, seconds, utilisation=0.5)
-        counts.append(sum("gpuminute" in query["sql"] for query in queries))
-    assert counts == [0, 0, 2], "one insertion and one deletion a minute"
+        written = [query["sql"] for query in queries if not query["sql"].startswith("SELECT")]
+        counts.append(
+            (sum("gpureadings" in sql for sql in written), sum("gpuminute" in sql for sql in written)),
+        )
+    assert counts == [(1, 0), (1, 0), (2, 2), (1, 0)]
+    assert GpuReadings.objects.count() == 2, "those of the minute under way"
 
 
-@given(st.lists(st.tuples(st.integers(0, 300), st.floats(0, 1)), min_size=1, max_size=30))
-def test_every_reading_counts_in_one_minute(readings: list[tuple[int, float]]) -> None:
-    row, ended = Gpu(), list[GpuMinute]()
-    in_order = sorted(readings, key=lambda reading: reading[0])
-    for seconds, share in [*in_order, (3600, 0.0)]:
-        report = card("GPU-a", 0, live={"utilisation": share})
-        ended += add_reading(row, report, BEGIN + timedelta(seconds=seconds))
-    assert sum(minute.num_readings for minute in ended) == len(readings)
-    for minute in ended:
-        own = [share for at, share in readings if BEGIN + timedelta(seconds=at // 60 * 60) == minute.begin]
+def test_a_gpu_that_is_gone_when_its_minute_ends_is_left_out(clock: Any) -> None:
+    report_at(clock, 0, utilisation=0.5)
+    Gpu.objects.all().delete()
+    report_at(clock, 61, utilisation=0.5)
+    assert not GpuMinute.objects.exists()
+
+
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 3), st.floats(0, 1)), min_size=1, max_size=30))
+def test_every_reading_counts_in_one_minute_of_its_gpu(readings: list[tuple[int, int, float]]) -> None:
+    rows = [
+        GpuReadings(at=BEGIN + timedelta(seconds=at), values={str(gpu): [share, *[None] * (len(QUANTITIES) - 1), []]})
+        for at, gpu, share in readings
+    ]
+    minutes = summed_up(rows)
+    assert sum(minute.num_readings for minute in minutes) == len(readings)
+    assert len({(minute.gpu_id, minute.begin) for minute in minutes}) == len(minutes)
+    for minute in minutes:
+        own = [
+            share
+            for at, gpu, share in readings
+            if gpu == minute.gpu_id and BEGIN + timedelta(seconds=at // 60 * 60) == minute.begin
+        ]
         low, mean, high = minute.values["utilisation"]
-        assert (low, high) == (min(own), max(own))
+        assert (low, high, set(minute.values)) == (min(own), max(own), {"utilisation"})
         assert mean == pytest.approx(sum(own) / len(own), rel=1e-4)
+
+
+def test_the_quantities_are_fields_of_the_report() -> None:
     assert set(QUANTITIES) <= set(type(card("GPU-a", 0).live).model_fields)
