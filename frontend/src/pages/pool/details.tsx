@@ -6,6 +6,7 @@ import { seconds } from "../../base/clock.ts";
 import { bytes, clock, number, unixSeconds } from "../../base/format.ts";
 import { Age, Facts, Holder, Verdicts, written } from "./facts.tsx";
 import { History } from "./history.tsx";
+import { poolsText } from "./pool_filter.ts";
 import { nodeHealthy, nodeSchedulable, reachable, schedulable } from "./pool_words.ts";
 
 export function LaneDetails({ node, lane }: { node: PoolNode; lane: PoolLane }) {
@@ -20,6 +21,7 @@ export function LaneDetails({ node, lane }: { node: PoolNode; lane: PoolLane }) 
       <Facts
         of={[
           ["Lane", lane.label],
+          ["Pool", lane.pool],
           ["Device", lane.device],
           ["Role", lane.role],
           ["Run", <Holder lane={lane} />],
@@ -46,6 +48,7 @@ export function NodeDetails({ node }: { node: PoolNode }) {
         of={[
           ["Address", node.address],
           ["GPUs", [...models].map(([model, count]) => `${count} × ${model || "unknown model"}`).join(", ") || "none"],
+          ["Pools", poolsText(node)],
           ["CPU lanes", node.lanes.filter(({ kind }) => kind === "cpu").length],
           ["Cores", node.num_cores],
           ["Load", node.load === null ? null : number(node.load)],
