@@ -7,8 +7,11 @@ import { type ComponentChild, render } from "preact";
 import { startClock } from "./base/clock.ts";
 import { followSystemTheme } from "./base/palette.ts";
 import { installThemeSwitch } from "./base/theme.ts";
+import { AuditPage } from "./pages/audit/audit_page.tsx";
 import { ComparePage } from "./pages/compare/compare_page.tsx";
+import { GpuPage } from "./pages/gpu/gpu_page.tsx";
 import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
+import { OccupancyPage } from "./pages/occupancy/occupancy_page.tsx";
 import { PoolPage } from "./pages/pool/pool_page.tsx";
 import { QueuePage } from "./pages/queue/queue_page.tsx";
 import { RunPage } from "./pages/run/run_page.tsx";
@@ -16,6 +19,7 @@ import { RunsPage } from "./pages/runs/runs_page.tsx";
 import { AccountPage } from "./pages/settings/account_page.tsx";
 import { ProjectsPage } from "./pages/settings/projects_page.tsx";
 import { PromptSetsPage } from "./pages/settings/prompt_sets_page.tsx";
+import { UsagePage } from "./pages/usage/usage_page.tsx";
 import { Toasts } from "./ui/toasts.tsx";
 import "./styles/index.css";
 
@@ -26,6 +30,10 @@ const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
   compare: () => <ComparePage />,
   pool: () => <PoolPage />,
   queue: (data) => <QueuePage pool={data.pool || null} />,
+  gpu: (data) => <GpuPage gpuId={Number(data.gpu)} nodeId={Number(data.node)} />,
+  occupancy: () => <OccupancyPage />,
+  usage: () => <UsagePage />,
+  audit: () => <AuditPage />,
   "prompt-sets": () => <PromptSetsPage />,
   account: () => <AccountPage />,
   projects: () => <ProjectsPage />,

@@ -1,6 +1,7 @@
 # The tables as they stand: 0.1.0 is unreleased, so there is one migration an app.
 
 import django.contrib.postgres.fields
+import django.contrib.postgres.indexes
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
@@ -59,6 +60,14 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='GpuReadings',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField(db_index=True)),
+                ('values', models.JSONField()),
+            ],
+        ),
+        migrations.CreateModel(
             name='Lane',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -78,6 +87,7 @@ class Migration(migrations.Migration):
                 ('role', models.CharField(blank=True, default='', max_length=10)),
                 ('name_in_run', models.CharField(blank=True, default='', max_length=40)),
                 ('held_since', models.DateTimeField(null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
                 'ordering': ['node__name', 'kind', 'index'],
@@ -179,6 +189,20 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-at', '-pk'],
+            },
+        ),
+        migrations.CreateModel(
+            name='GpuMinute',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('begin', models.DateTimeField()),
+                ('num_readings', models.PositiveSmallIntegerField()),
+                ('values', models.JSONField()),
+                ('throttled', models.JSONField(default=dict)),
+                ('gpu', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='minutes', to='fleet.gpu')),
+            ],
+            options={
+                'ordering': ['begin'],
             },
         ),
         migrations.CreateModel(
@@ -314,6 +338,14 @@ class Migration(migrations.Migration):
             name='node',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='state_changes', to='fleet.node'),
         ),
+        migrations.AddIndex(
+            model_name='gpuminute',
+            index=models.Index(fields=['begin'], name='gpu_minute_at'),
+        ),
+        migrations.AddConstraint(
+            model_name='gpuminute',
+            constraint=models.UniqueConstraint(fields=('gpu', 'begin'), name='gpu_minute_once'),
+        ),
         migrations.AddConstraint(
             model_name='gputest',
             constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('gpu',), name='one_open_test_per_gpu'),
@@ -321,6 +353,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='laneuse',
             index=models.Index(fields=['project', 'since'], name='lane_use_of_project'),
+        ),
+        migrations.AddIndex(
+            model_name='laneuse',
+            index=django.contrib.postgres.indexes.GinIndex(fields=['gpus'], name='lane_use_of_gpu'),
         ),
         migrations.AddIndex(
             model_name='laneuse',

@@ -26,6 +26,7 @@ TO_UPLOAD_PROMPTS = ProjectRole.EDITOR
 TO_MANAGE_SECRETS = ProjectRole.OWNER
 TO_RENAME_PROJECT = ProjectRole.OWNER
 TO_MANAGE_MEMBERS = ProjectRole.OWNER
+TO_READ_AUDIT = ProjectRole.OWNER
 
 
 class NotVisible(Http404):
@@ -37,6 +38,17 @@ def visible_projects(user: Actor) -> QuerySet[Project]:
     if not user.is_authenticated:
         return Project.objects.none()
     return Project.objects.filter(memberships__user=user)
+
+
+def audited_projects(user: Actor) -> QuerySet[Project] | None:
+    """The projects whose rows of the audit log `user` may read; `None` for the whole log, which pool admins read: also
+    rows about nodes, and about projects that were deleted."""
+    if is_pool_admin(user):
+        return None
+    if not user.is_authenticated:
+        return Project.objects.none()
+    roles = [role for role, rank in RANK.items() if rank >= RANK[TO_READ_AUDIT]]
+    return Project.objects.filter(memberships__user=user, memberships__role__in=roles)
 
 
 def get_project(user: Actor, project_id: UUID | str) -> Project:

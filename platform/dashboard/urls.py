@@ -13,6 +13,10 @@ urlpatterns = [
     path("prompt-sets", views.prompt_sets, name="prompt-sets"),
     path("pool", views.pool, name="pool"),
     path("queue", views.queue, name="queue"),
+    path("pool/gpus/<int:gpu_id>", views.gpu, name="gpu"),
+    path("pool/occupancy", views.occupancy, name="occupancy"),
+    path("usage", views.usage, name="usage"),
+    path("audit", views.audit, name="audit"),
     path("projects", views.projects, name="projects"),
     path("account", views.account, name="account"),
     path(

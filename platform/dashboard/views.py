@@ -7,9 +7,10 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from fleet.models import Gpu
 from runs.selectors import get_run
 
 SHELL = "dashboard/shell.html"
@@ -80,3 +81,32 @@ def queue(request: HttpRequest) -> HttpResponse:
     """`?pool=<name>` chooses the pool."""
     data = {"pool": request.GET["pool"]} if "pool" in request.GET else {}
     return render(request, SHELL, {"page": "queue", "title": "Queue", "section": "queue", "data": data})
+
+
+@require_safe
+@login_required
+def gpu(request: HttpRequest, gpu_id: int) -> HttpResponse:
+    found = get_object_or_404(Gpu.objects.select_related("node"), pk=gpu_id)
+    data = {"gpu": found.pk, "node": found.node_id}
+    title = f"GPU {found.index} of {found.node.name}"
+    return render(request, SHELL, {"page": "gpu", "title": title, "section": "pool", "data": data})
+
+
+@require_safe
+@login_required
+def occupancy(request: HttpRequest) -> HttpResponse:
+    return render(request, SHELL, {"page": "occupancy", "title": "Occupancy", "section": "pool"})
+
+
+@require_safe
+@login_required
+def usage(request: HttpRequest) -> HttpResponse:
+    """`?by=…&measure=…&span=…`, which the page's script reads."""
+    return render(request, SHELL, {"page": "usage", "title": "Usage and cost", "section": "pool"})
+
+
+@require_safe
+@login_required
+def audit(request: HttpRequest) -> HttpResponse:
+    """For everybody: REST answers each user with the rows that they may read."""
+    return render(request, SHELL, {"page": "audit", "title": "Audit log", "section": "pool"})

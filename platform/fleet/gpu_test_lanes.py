@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.secrets import hash_secret
 from fleet.gpu_test_reports import CODE_LIFETIME
 from fleet.models import Gpu, GpuTest, GpuTestState, Lane, LaneKind, Node, ServiceState
+from fleet.pool_changes import publish_holders
 from fleet.selectors import free_in_order, grant_of_gpu
 from fleet.services import allocate_for_test
 from worker.contracts.lanes import LaneGrant
@@ -31,7 +32,8 @@ def claim(test_id: UUID, code: str) -> LaneGrant | None:
     Node.objects.select_for_update().get(pk=gpu.node_id)
     waits_for = obstacle(gpu)
     if waits_for:
-        GpuTest.objects.filter(pk=test_id).exclude(reason=waits_for).update(reason=waits_for)
+        if GpuTest.objects.filter(pk=test_id).exclude(reason=waits_for).update(reason=waits_for):
+            publish_holders([gpu.node_id])
         return None
     for peer in (*peers_of(gpu), None):
         # A lane of several GPUs may hold both.

@@ -14,6 +14,7 @@ from accounts.secrets import hash_secret, matches, new_secret
 from catalog.base_models import smallest_picture_model
 from fleet.gpu_tests import end_test
 from fleet.models import GpuTest, GpuTestState
+from fleet.pool_changes import publish_holders
 from fleet.selectors import grant_of_gpu
 from worker.contracts.gpu_tests import GpuTestJob, GpuTestReport, GpuTestStepName, StepOutcome
 
@@ -72,6 +73,7 @@ def take(test: GpuTest, report: GpuTestReport) -> None:
     else:
         steps = [step.model_dump(mode="json") for step in report.steps]
         is_taken = bool(GpuTest.objects.filter(pk=test.pk, ended_at=None).update(steps=steps))
+        publish_holders([test.gpu.node_id])
     if not is_taken:
         raise GpuTestOver("the test has ended")
 

@@ -34,7 +34,8 @@ _SHOWN: dict[type[Model], tuple[str, ...]] = {
 
 
 def publish_holders(node_ids: Iterable[int]) -> None:
-    """Tell that lanes of these nodes have other holders or roles, or that something there takes work or takes none."""
+    """Tell that lanes of these nodes have other holders or roles, that something there takes work or takes none, or
+    that a test there has come further."""
     if changed := sorted(set(node_ids)):
         publish_pool(changed=changed)
 

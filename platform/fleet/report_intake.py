@@ -2,6 +2,7 @@
 
     Ray's list ─► nodes by name ─► lost and found
     reports    ─► GPUs by UUID; by index where the driver had not been asked before ─► a lane for each new one
+               └► readings of the minute under way; one row of history a GPU when it ends
 
 Invariant: nothing here changes who holds a lane, or what admins decided; a node or GPU that is no longer reported keeps
 its record. Every node reports every few seconds, so what has not changed is not written (`fleet.report_writes`).
@@ -18,6 +19,7 @@ from fleet.gpu_health import follow
 from fleet.idleness import FIELDS as USE_FIELDS
 from fleet.idleness import follow_use, holds
 from fleet.lane_layout import give_gpus_lanes, set_cpu_lanes
+from fleet.live_rollups import keep_readings
 from fleet.models import Gpu, Lane, Node, NodeAgent
 from fleet.pool_changes import publish_reports
 from fleet.pool_membership import assign_pools, lock_membership
@@ -91,6 +93,7 @@ def _take_reports(
     gpus.seen.store()
     seen_gpus = gpus.seen.rows()
     store_live_values(seen_gpus, now)
+    keep_readings(seen_gpus, now)
     without_lane = {gpu.node_id for gpu in seen_gpus if gpu.lane_id is None}
     for node in reported.rows():
         if node.pk in without_lane:

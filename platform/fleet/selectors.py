@@ -11,7 +11,7 @@ from django.db.models import Count, F, Min, Prefetch, Q, QuerySet
 
 from fleet.lane_demand import kind_for, lane_number
 from fleet.lane_layout import NOT_OFFERED
-from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node, NodeAgent, Pool, ServiceState, StateChange
+from fleet.models import Gpu, GpuTest, Lane, LaneKind, LaneUse, Node, NodeAgent, Pool, ServiceState, StateChange
 from worker.contracts.lanes import DEFAULT_POOL, LaneGrant
 from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import Vendor
@@ -209,7 +209,14 @@ def nodes_with_lanes(ids: Collection[int] | None = None) -> QuerySet[Node]:
     decided = ("state", "reason", "changed_by", "state_since", "state_until", "lost_since")
     of_lanes = Gpu.objects.only("node", "lane", "index", "accelerator", *decided)
     nodes = Node.objects.all() if ids is None else Node.objects.filter(pk__in=ids)
-    return nodes.prefetch_related(Prefetch("lanes__gpus", of_lanes), "lanes__gpus__node", "lanes__node", "gpus__node")
+    gpus = Gpu.objects.defer("faults_before")
+    prefetched = (Prefetch("lanes__gpus", of_lanes), "lanes__gpus__node", "lanes__node")
+    return nodes.prefetch_related(*prefetched, Prefetch("gpus", gpus), "gpus__node")
+
+
+def open_tests(node_ids: Collection[int]) -> QuerySet[GpuTest]:
+    """The tests of GPUs of these nodes that have not ended; at most one a GPU."""
+    return GpuTest.objects.filter(ended_at=None, gpu__node__in=node_ids).select_related("peer__node")
 
 
 def changes_of(*, node: int | None = None, gpu: int | None = None, lane: int | None = None) -> QuerySet[StateChange]:

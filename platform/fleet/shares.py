@@ -17,7 +17,7 @@ from accounts.models import Project
 from audit.record import record
 from fleet.fair_share import Share, decayed_lane_hours
 from fleet.models import LaneKind, LaneUse, Pool, ProjectShare
-from fleet.policies import policy_of
+from fleet.pool_policies import policy_of
 from fleet.selectors import all_lanes
 from live.publish import publish_pool
 

@@ -126,6 +126,17 @@ def ask_for_test(*, user: Actor, gpu: Gpu, reason: str) -> GpuTest:
     return test
 
 
+@transaction.atomic
+def ask_for_tests(*, user: Actor, gpus: Collection[int], reason: str) -> list[GpuTest]:
+    """Do the same to all of these, by id, or to none of them. Raises as `ask_for_test` does, and `ValidationError` for
+    ids that name nothing."""
+    require_pool_admin(user)
+    found = list(Gpu.objects.select_related("node").filter(pk__in=gpus).order_by("pk"))
+    if unknown := sorted(set(gpus) - {gpu.pk for gpu in found}):
+        raise ValidationError({"gpus": f"`gpus` must be ids of the pool's GPUs, got {unknown}"})
+    return [ask_for_test(user=user, gpu=gpu, reason=reason) for gpu in found]
+
+
 def end_maintenance() -> int:
     """End the maintenance whose time has come; returns how many nodes and GPUs that were."""
     due = {"state": ServiceState.MAINTENANCE, "state_until__lte": timezone.now()}

@@ -9,7 +9,7 @@ from django.db.models import Count
 
 from accounts.access import Actor, visible_projects
 from fleet.models import Lane, Pool, ProjectShare
-from fleet.policies import policy_of
+from fleet.pool_policies import policy_of
 from fleet.selectors import lanes_with_places
 from fleet.standing import PoolState, of_lane
 from runs.run_queue import waiting_runs

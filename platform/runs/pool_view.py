@@ -11,8 +11,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.access import Actor
-from fleet.models import Gpu, Lane, Node
-from fleet.selectors import head_address, newest_agent, nodes_with_lanes
+from fleet.models import Gpu, GpuTest, Lane, Node
+from fleet.selectors import head_address, newest_agent, nodes_with_lanes, open_tests
 from fleet.standing import PoolState, Standing, of_gpu, of_lane, of_node
 from runs.selectors import visible_runs
 
@@ -60,6 +60,8 @@ class GpuRow:
     live: Mapping[str, Any] | None
     faults: Mapping[str, Any] | None
     reported_at: datetime | None
+    test: GpuTest | None
+    """The test that it waits for or that is under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,8 @@ def pool_rows(user: Actor, ids: Collection[int] | None = None) -> list[NodeRow]:
     nodes = list(nodes_with_lanes(ids))
     run_ids = {lane.run_id for node in nodes for lane in node.lanes.all() if lane.run_id}
     names = dict(visible_runs(user).filter(pk__in=run_ids).values_list("pk", "name"))
-    return [_node_row(node, names) for node in nodes]
+    tests = {test.gpu_id: test for test in open_tests([node.pk for node in nodes])}
+    return [_node_row(node, names, tests) for node in nodes]
 
 
 def node_row(user: Actor, node_id: int) -> NodeRow | None:
@@ -174,7 +177,7 @@ def pool_facts() -> PoolFacts:
     )
 
 
-def _node_row(node: Node, names: dict[UUID, str]) -> NodeRow:
+def _node_row(node: Node, names: Mapping[UUID, str], tests: Mapping[int, GpuTest]) -> NodeRow:
     standing = of_node(node)
     return NodeRow(
         id=node.pk,
@@ -197,12 +200,12 @@ def _node_row(node: Node, names: dict[UUID, str]) -> NodeRow:
         labels=node.labels,
         notes=node.notes,
         price_per_gpu_hour=node.price_per_gpu_hour,
-        gpus=tuple(_gpu_row(gpu, node) for gpu in node.gpus.all()),
+        gpus=tuple(_gpu_row(gpu, node, tests.get(gpu.pk)) for gpu in node.gpus.all()),
         lanes=tuple(_lane_row(lane, node, names) for lane in node.lanes.all()),
     )
 
 
-def _gpu_row(gpu: Gpu, node: Node) -> GpuRow:
+def _gpu_row(gpu: Gpu, node: Node, test: GpuTest | None) -> GpuRow:
     standing = of_gpu(gpu)
     lane = next((lane for lane in node.lanes.all() if lane.pk == gpu.lane_id), None)
     return GpuRow(
@@ -234,10 +237,11 @@ def _gpu_row(gpu: Gpu, node: Node) -> GpuRow:
         live=gpu.live or None,
         faults=gpu.faults or None,
         reported_at=gpu.reported_at,
+        test=test,
     )
 
 
-def _lane_row(lane: Lane, node: Node, names: dict[UUID, str]) -> LaneRow:
+def _lane_row(lane: Lane, node: Node, names: Mapping[UUID, str]) -> LaneRow:
     standing = of_lane(lane)
     return LaneRow(
         id=lane.pk,

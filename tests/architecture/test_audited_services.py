@@ -24,6 +24,12 @@ ONLY_READ = {
     "runs/share_view.py:share_rows",
     "runs/resize_body.py:run_size",
     "runs/lane_usage.py:usage",
+    "runs/lane_usage.py:parts",
+    "runs/daily_usage.py:daily_usage",
+    "runs/gpu_view.py:gpu_uses",
+    "runs/gpu_view.py:gpu_health_rows",
+    "fleet/occupancy.py:occupancy",
+    "accounts/audit_log.py:audit_entries",
     "server/stack/demo.py:create_demo_run",
 }
 """Functions that take a user and change nothing themselves."""

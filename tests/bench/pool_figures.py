@@ -8,27 +8,31 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
+from django.utils import timezone
 from playwright.sync_api import Page, sync_playwright
 from websockets.sync.client import ClientConnection, connect
 
-from fleet.models import Gpu, Lane, Node
+from fleet.models import Gpu, Lane, LaneUse, Node
 from fleet.pool_changes import digests
 from server.embedded.local_servers import database_and_broker
 from server.embedded.waiting import wait_until
 from server.stack.first_start import migrate_and_collect
 from server.stack.processes import web_process
 from tests.bench.dispatch_figures import dispatch_figures
+from tests.bench.seeded_history import DAYS, seed_history
 from tests.bench.seeded_pool import Seeded, node_reports, seed
 from worker.contracts.node_reports import REPORTS_PATH
 
-PARTS = ("rest", "frames", "page", "dispatch")
+PARTS = ("rest", "frames", "page", "dispatch", "history")
 CHROMIUM = "/usr/bin/chromium"
 START_SECONDS = 60.0
 FRAME_SECONDS = 20.0
+NUM_USES = 10_000
 NUM_WARM_UP = 3
 """Requests before those that count: connections are opened and code is imported."""
 POST_SECONDS = 1.0
@@ -80,6 +84,8 @@ def measure(
             figures |= page_figures(address, seeded, num_nodes, num_gpus, num_rounds)
         if "dispatch" in parts:
             figures |= dispatch_figures(var, num_rounds)
+        if "history" in parts:
+            figures |= history_figures(address, seeded, num_rounds)
         counts = {"num_nodes": Node.objects.count(), "num_gpus": Gpu.objects.count(), "num_lanes": Lane.objects.count()}
     return {**counts, "num_cores": os.cpu_count(), "load": os.getloadavg()[0], "figures": figures}
 
@@ -132,6 +138,31 @@ def rest_figures(address: str, seeded: Seeded, num_rounds: int) -> dict[str, Fig
         body = {"action": "resume", "gpus": gpus}
         http.post("/api/v1/pool/actions", json=body, headers={"Referer": address}).raise_for_status()
     figures["a socket's poll of the database"] = timed(digests, num_rounds)
+    return figures
+
+
+def history_figures(address: str, seeded: Seeded, num_rounds: int) -> dict[str, Figures]:
+    """Pages over thirty days with `NUM_USES` uses, and a day of minutes of one GPU."""
+    seed_history(NUM_USES)
+    gpu = Gpu.objects.order_by("node__name", "index").values_list("pk", flat=True)[0]
+    now = timezone.now()
+    window = {"since": (now - timedelta(days=DAYS)).isoformat(), "until": now.isoformat()}
+    paths: dict[str, tuple[str, dict[str, str]]] = {
+        "GET occupancy": ("occupancy", {**window, "buckets": "120"}),
+        "GET usage by project": ("usage", window),
+        "GET usage/days by project": ("usage/days", window),
+        "GET gpus/{id}/minutes, 12 hours": (f"gpus/{gpu}/minutes", {}),
+        "GET gpus/{id}/uses": (f"gpus/{gpu}/uses", {"limit": "50"}),
+        "GET audit, by action": ("audit", {"action": "gpu.", "limit": "50"}),
+    }
+    figures: dict[str, Figures] = {}
+    with client(address, seeded) as http:
+        for name, (path, query) in paths.items():
+            answer = http.get(f"/api/v1/{path}", params=query).raise_for_status()
+            figures[f"{name}, {LaneUse.objects.count():,} uses" if "gpus" not in name else name] = {
+                "bytes": len(answer.content),
+                **timed(lambda path=path, query=query: http.get(f"/api/v1/{path}", params=query), num_rounds),  # type: ignore[misc]
+            }
     return figures
 
 

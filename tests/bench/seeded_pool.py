@@ -121,6 +121,7 @@ def _gpu_report(node: int, index: int, num_gpus: int, model: str, chance: random
             pci_address=f"00000000:{16 * index + 1:02x}:00.0",
             driver="570.86.15",
             runtime="12.8",
+            max_sm_clock=1980.0,
         ),
         topology=GpuTopology(numa_node=index // 4, nvlink_peers=peers),
         live=GpuLive(

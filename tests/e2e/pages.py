@@ -138,6 +138,43 @@ class QueuePage:
 
 
 @dataclass(frozen=True, slots=True)
+class GpuPage:
+    """A GPU's own page."""
+
+    page: Page
+
+    @property
+    def state(self) -> Locator:
+        return self.page.locator(".page-head .pill").first
+
+    @property
+    def now(self) -> Locator:
+        """The verdicts, what it waits for, and the actions."""
+        return self.page.get_by_role("complementary", name="State and actions")
+
+    @property
+    def waits(self) -> Locator:
+        return self.page.get_by_role("region", name="What it waits for")
+
+    def step(self, name: str) -> Locator:
+        """A step of the newest test."""
+        return (
+            self.page.get_by_role("list", name="Steps of the test").first.get_by_role("listitem").filter(has_text=name)
+        )
+
+    @property
+    def uses(self) -> Locator:
+        return self.page.get_by_role("region", name="Who used it").locator("tbody tr")
+
+    def history(self, text: str) -> Locator:
+        return self.page.get_by_role("region", name="History").get_by_role("listitem").filter(has_text=text)
+
+    def act(self, action: str, reason: str = "") -> None:
+        self.now.get_by_label("Reason").fill(reason)
+        self.now.get_by_role("button", name=action, exact=True).click()
+
+
+@dataclass(frozen=True, slots=True)
 class NewRunPage:
     page: Page
     address: str

@@ -6,17 +6,16 @@ The GPUs are recorded traces and compute on this machine's CPU; Ray, its nodes a
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.e2e.joined_nodes import joined, wait_for_gpus
 from tests.e2e.rest import START_SECONDS, Rest, wait_until
-from tests.e2e.stack import ROOT, Stack, running_stack
+from tests.e2e.stack import Stack, running_stack
 from tests.node.traces import cards, write_trace
-from worker.contracts.node_reports import GPU_TRACE_VARIABLE
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 
@@ -38,35 +37,6 @@ def rest(stack: Stack) -> Iterator[Rest]:
 @pytest.fixture(autouse=True)
 def nothing_left_running() -> None:
     """The stack ends with the test."""
-
-
-def joined(stack: Stack, name: str, trace: str) -> subprocess.Popen[bytes]:
-    """`python -m worker.node join` with a recorded trace, as a process group of its own."""
-    head = f"127.0.0.1:{_gcs_port(stack)}"
-    environment = {**os.environ, GPU_TRACE_VARIABLE: trace, "RAY_AUTH_TOKEN_PATH": str(stack.var / "ray-token")}
-    environment.pop("RAY_AUTH_TOKEN", None)
-    return subprocess.Popen(
-        [sys.executable, "-m", "worker.node", "join", head, "--name", name, "--num-cpu-lanes", "1"],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def _gcs_port(stack: Stack) -> int:
-    """The port of the stack's Ray head, from its command line."""
-    import psutil
-
-    for process in psutil.Process(stack.pid).children(recursive=True):
-        for flag in process.cmdline():
-            if flag.startswith("--gcs_server_port=") or flag.startswith("--port="):
-                return int(flag.partition("=")[2])
-    raise AssertionError("the stack has no Ray head")
-
-
-def wait_for_gpus(rest: Rest, node: str, number: int) -> None:
-    wait_until(lambda: len(rest.results(f"/gpus?node={node}")) == number, f"the GPUs of {node}", START_SECONDS)
 
 
 @pytest.mark.timeout(900)

@@ -1,6 +1,8 @@
 """What `python -m worker.node join` starts, and what it refuses."""
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -36,9 +38,15 @@ def test_slices_share_the_resource_of_their_card() -> None:
 def test_ray_sees_the_token_and_none_of_the_webs_secrets() -> None:
     inherited = {"RAY_AUTH_TOKEN": "t", "PATH": "/bin", "DATABASE_URL": "postgres://", "SECRET_KEY": "s"}
     given = environment(inherited)
-    assert (given["RAY_AUTH_MODE"], given["RAY_AUTH_TOKEN"], given["PATH"]) == ("token", "t", "/bin")
+    assert (given["RAY_AUTH_MODE"], given["RAY_AUTH_TOKEN"]) == ("token", "t")
     assert not {"DATABASE_URL", "SECRET_KEY"} & given.keys()
     assert "RAY_AUTH_MODE" not in environment({})
+
+
+def test_jobs_on_the_node_begin_with_this_interpreter_though_its_environment_is_not_activated() -> None:
+    folder = str(Path(sys.executable).parent)
+    assert environment({"PATH": "/bin"})["PATH"] == f"{folder}:/bin"
+    assert environment({})["PATH"] == folder, "an empty part would mean the working folder"
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ def cards(model: str, number: int, *, prefix: str = "") -> list[GpuReport]:
                 pci_address=f"0000:{index + 1:02x}:00.0",
                 driver="580.95.05",
                 runtime="CUDA 13.0",
+                max_sm_clock=kind.sm_clock,
             ),
             topology=GpuTopology(
                 numa_node=index * 2 // max(number, 1),

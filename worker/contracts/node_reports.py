@@ -81,6 +81,8 @@ class GpuIdentity(Contract):
     """Version of the kernel driver."""
     runtime: ShortText = ""
     """Newest version of CUDA or ROCm that the driver serves."""
+    max_sm_clock: Quantity | None = None
+    """The highest clock of its cores, in megahertz; below it under load something holds the card back."""
     parent_uuid: Annotated[str, Field(max_length=100)] = ""
     """Of a MIG slice: the card that it is part of."""
 

@@ -13,6 +13,7 @@ import socket
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from worker.contracts.lanes import gpu_resource
 from worker.contracts.node_reports import CPU_LANES_LABEL, DEFAULT_NUM_CPU_LANES, NODE_LABEL, GpuReport
@@ -60,10 +61,15 @@ def ray_command(head: str, name: str, gpus: Sequence[GpuReport], num_cpu_lanes: 
 
 
 def environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """The environment of Ray: what was inherited without the web's secrets; a token means that the head wants it."""
+    """The environment of Ray: what was inherited without the web's secrets; a token means that the head wants it.
+
+    Jobs that run here, such as tests of its GPUs, begin with `python`: this interpreter's folder comes first in `PATH`,
+    because nobody need have activated its environment.
+    """
     kept = {name: value for name, value in inherited.items() if name not in PRIVATE_VARIABLES}
     has_token = kept.get("RAY_AUTH_TOKEN") or kept.get("RAY_AUTH_TOKEN_PATH")
-    return {**kept, **ENVIRONMENT, **({"RAY_AUTH_MODE": "token"} if has_token else {})}
+    path = os.pathsep.join(filter(None, [str(Path(sys.executable).parent), kept.get("PATH", "")]))
+    return {**kept, **ENVIRONMENT, "PATH": path, **({"RAY_AUTH_MODE": "token"} if has_token else {})}
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,12 +4,14 @@ import { call, type QueryValues } from "./client.ts";
 import type { MetricKey } from "./metric_key.ts";
 import type {
   ActionKind,
+  LaneKind,
   LanesToAskFor,
   LogFields,
   NewPreview,
   NewPromptSet,
   NewRun,
   NewSecret,
+  operations,
   PatchedAnnotationsToWrite,
   PatchedRunChanges,
   PolicyToSet,
@@ -34,10 +36,25 @@ export interface RunFilter extends QueryValues {
   readonly archived?: boolean | undefined;
 }
 
+/** From when until when, as ISO times. */
+export interface Window extends QueryValues {
+  readonly since: string;
+  readonly until: string;
+}
+
+export type UsageBy = NonNullable<operations["usage_list"]["parameters"]["query"]["by"]>;
+
+/** Filters of the audit log. */
+export type AuditFilter = Omit<NonNullable<operations["audit_list"]["parameters"]["query"]>, "cursor" | "limit">;
+
 /** The most stream items that one answer holds. */
 const MAX_ITEMS = 1000;
 /** The most changes of a node, GPU or lane that the page lists. */
 const MAX_CHANGES = 50;
+/** The most tests of a GPU that its page lists. */
+const MAX_TESTS = 20;
+/** Rows of the audit log that are read at once. */
+const AUDIT_PAGE = 50;
 /** The most points of a curve, and spans of a timeline, that the pages draw. */
 const [MAX_POINTS, MAX_SPANS] = [2000, 20_000];
 
@@ -130,6 +147,24 @@ export const api = {
   alternatives: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/alternatives", of(run))),
   askForLanes: (run: string, body: LanesToAskFor) =>
     call("POST", "/api/v1/runs/{run_id}/alternatives", { ...of(run), body }),
+  gpuTests: (gpu_id: number) =>
+    results(call("GET", "/api/v1/gpus/{gpu_id}/tests", { path: { gpu_id }, query: { limit: MAX_TESTS } })),
+  testGpus: (gpus: readonly number[], reason: string) =>
+    results(call("POST", "/api/v1/gpus:test", { body: { gpus: [...gpus], reason } })),
+  gpuMinutes: (gpu_id: number, since: string) =>
+    call("GET", "/api/v1/gpus/{gpu_id}/minutes", { path: { gpu_id }, query: { since } }),
+  /** One page of the uses of a GPU; `cursor` is that of the page before. */
+  gpuUses: (gpu_id: number, cursor?: string) =>
+    call("GET", "/api/v1/gpus/{gpu_id}/uses", { path: { gpu_id }, query: { limit: MAX_CHANGES, cursor } }),
+  gpuHealth: (gpu_id: number) =>
+    results(call("GET", "/api/v1/gpus/{gpu_id}/health", { path: { gpu_id }, query: { limit: MAX_CHANGES } })),
+  occupancy: (window: Window, buckets: number, kind?: LaneKind, pool?: string) =>
+    call("GET", "/api/v1/occupancy", { query: { ...window, buckets, kind, pool } }),
+  usage: (window: Window, by: UsageBy) => results(call("GET", "/api/v1/usage", { query: { ...window, by } })),
+  dailyUsage: (window: Window, by: UsageBy) => call("GET", "/api/v1/usage/days", { query: { ...window, by } }),
+  /** One page of the audit log; `cursor` is that of the page before. */
+  audit: (filter: AuditFilter, cursor?: string) =>
+    call("GET", "/api/v1/audit", { query: { ...filter, limit: AUDIT_PAGE, cursor } }),
 
   projects: () => results(call("GET", "/api/v1/projects", {})),
   createProject: (name: string) => call("POST", "/api/v1/projects", { body: { name } }),

@@ -4,6 +4,26 @@
 
 import type { Json } from "../base/paths.ts";
 export interface paths {
+    readonly "/api/v1/audit": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Who changed what, when, by which request, newest first. Of projects that you own; everything, for pool
+         *     admins.
+         */
+        readonly get: operations["audit_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/base-models": {
         readonly parameters: {
             readonly query?: never;
@@ -107,6 +127,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/gpus/{gpu_id}/health": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Every change of the GPU's health, newest first, with what its driver had counted. */
+        readonly get: operations["gpus_health_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/gpus/{gpu_id}/history": {
         readonly parameters: {
             readonly query?: never;
@@ -116,6 +153,23 @@ export interface paths {
         };
         /** @description Every change of the GPU, and of the node itself that it is in, newest first. */
         readonly get: operations["gpus_history_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/gpus/{gpu_id}/minutes": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Utilisation, memory, temperature, power and clocks of the last hours, minute by minute. */
+        readonly get: operations["gpus_minutes_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -139,6 +193,40 @@ export interface paths {
          *     waits for it. For pool admins.
          */
         readonly post: operations["gpus_tests_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/gpus/{gpu_id}/uses": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Who used the GPU, newest first: runs, previews, tests. */
+        readonly get: operations["gpus_uses_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/gpus:test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Test several GPUs, all or none of them, as one is tested. For pool admins. */
+        readonly post: operations["gpus:test_create"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -276,7 +364,7 @@ export interface paths {
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
-        /** @description Write labels, notes or the price of a node's GPUs. For pool admins. */
+        /** @description Write labels, notes, the price of a node's GPUs, or how many of them make a lane. For pool admins. */
         readonly patch: operations["nodes_partial_update"];
         readonly trace?: never;
     };
@@ -306,6 +394,26 @@ export interface paths {
         };
         /** @description Every change of the node, its GPUs and its lanes, newest first. */
         readonly get: operations["nodes_history_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/occupancy": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Lanes by project, idle, or out of service by state, in equal parts of a window. Projects that are not yours
+         *     are summed up; pool admins see each.
+         */
+        readonly get: operations["occupancy_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1268,6 +1376,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/usage/days": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Lane hours, GPU hours and cost of each day, by what is asked for. Of your projects; of all, for pool
+         *     admins.
+         */
+        readonly get: operations["usage_days_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/users": {
         readonly parameters: {
             readonly query?: never;
@@ -1529,6 +1657,37 @@ export interface components {
          * @enum {string}
          */
         readonly AttentionBackend: "default" | "_native_math" | "_native_flash" | "_native_efficient" | "_native_cudnn" | "flash" | "xformers" | "_native_npu";
+        /** @description One change that somebody asked for. */
+        readonly AuditRow: {
+            readonly id: number;
+            /** Format: date-time */
+            readonly at: string;
+            /** @description The user's name at that time, or the command that acted. */
+            readonly actor: string;
+            /** @description First characters of the API token; empty for a browser's session. */
+            readonly token_key: string;
+            /** @description `<object>.<verb>`, such as `gpu.drain`. */
+            readonly action: string;
+            readonly object_type: string;
+            readonly object_id: string;
+            readonly object_name: string;
+            /** Format: uuid */
+            readonly project_id: string | null;
+            /** @description As it is called now; empty for no project. */
+            readonly project_name: string;
+            /** @description The request's `X-Request-ID`; empty where no request asked for it. */
+            readonly request_id: string;
+            /** @description The arguments of the call, by field; never a secret's value. */
+            readonly changes: {
+                readonly [key: string]: unknown;
+            };
+        };
+        /** @description One page: One change that somebody asked for. */
+        readonly AuditRowPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["AuditRow"][];
+        };
         readonly BaseModel: {
             /** @description Value for `base_model.path` in a spec. */
             readonly name: string;
@@ -1783,6 +1942,8 @@ export interface components {
          * @enum {string}
          */
         readonly BulkItemType: "costs" | "lend" | "log" | "metrics" | "queues" | "spans" | "staleness";
+        /** @enum {string} */
+        readonly CategoryEnum: "project" | "test" | "idle" | "out_of_service";
         readonly ChangedLane: {
             /** @description Id of a lane of the run. */
             readonly lane: string;
@@ -2027,6 +2188,23 @@ export interface components {
             };
             /** @description Number of the newest item read; the socket sends what follows. */
             readonly stream_seq: number;
+        };
+        /** @description The usage of each day in a window. */
+        readonly DailyUsage: {
+            /** @description Days of UTC. */
+            readonly days: readonly string[];
+            /** @description Most GPU hours first; what is too small to be told apart comes last. */
+            readonly rows: readonly components["schemas"]["DailyUsageRow"][];
+        };
+        /** @description What one project, user, card, … used each day. */
+        readonly DailyUsageRow: {
+            /** @description Id of what was summed over; empty for several together. */
+            readonly key: string;
+            readonly name: string;
+            readonly lane_hours: readonly number[];
+            readonly gpu_hours: readonly number[];
+            /** @description 0 where the GPUs had no price. */
+            readonly cost: readonly number[];
         };
         /**
          * DanceGrpoSpec
@@ -2653,6 +2831,32 @@ export interface components {
              */
             readonly is_lost: boolean;
         };
+        /** @description One change of a GPU's health. */
+        readonly GpuHealth: {
+            readonly id: number;
+            /** Format: date-time */
+            readonly at: string;
+            readonly health: components["schemas"]["HealthEnum"];
+            /** @description The worst first. */
+            readonly causes: readonly string[];
+            /** @description What its vendor recommends; `none` for nothing. */
+            readonly remedy: string;
+            /** @description What its driver had counted. */
+            readonly faults: components["schemas"]["GpuFaults"];
+            /**
+             * Format: uuid
+             * @description The run that held its lane, if you may open it.
+             */
+            readonly run_id: string | null;
+            /** @description Empty where no run held it. */
+            readonly run_name: string;
+        };
+        /** @description One page: One change of a GPU's health. */
+        readonly GpuHealthPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["GpuHealth"][];
+        };
         /**
          * GpuIdentity
          * @description What a GPU is; changes only with its driver.
@@ -2689,6 +2893,11 @@ export interface components {
              * @default
              */
             readonly runtime: string;
+            /**
+             * @description The highest clock of its cores, in megahertz; below it under load something holds the card back.
+             * @default null
+             */
+            readonly max_sm_clock: number | null;
             /**
              * @description Of a MIG slice: the card that it is part of.
              * @default
@@ -2734,6 +2943,26 @@ export interface components {
              * @default null
              */
             readonly nvlink_bytes_per_second: number | null;
+        };
+        /** @description The last hours of a GPU, minute by minute; minutes without a report are left out. */
+        readonly GpuMinutes: {
+            /**
+             * Format: double
+             * @description For how long minutes are kept.
+             */
+            readonly kept_hours: number;
+            /** @description Begin of each minute, in Unix seconds. */
+            readonly at: readonly number[];
+            /** @description Of each minute. */
+            readonly num_readings: readonly number[];
+            /** @description By field of `GpuLive`, in its unit; without those that the card never told. */
+            readonly values: {
+                readonly [key: string]: components["schemas"]["MinutesColumn"];
+            };
+            /** @description By reason: the share of each minute's readings in which the clocks were reduced. */
+            readonly throttled: {
+                readonly [key: string]: readonly number[];
+            };
         };
         /** @description A test that a GPU must pass before it takes work again. */
         readonly GpuTest: {
@@ -2810,6 +3039,42 @@ export interface components {
              * @default null
              */
             readonly num_nvlinks_up: number | null;
+        };
+        /** @description The time for which one holder had the lane of a GPU. Runs of projects that you may not see are not named. */
+        readonly GpuUse: {
+            readonly id: number;
+            readonly lane: string;
+            /**
+             * Format: uuid
+             * @description Null for tests, and for a run that you may not open.
+             */
+            readonly run_id: string | null;
+            /** @description Empty for tests. */
+            readonly run_name: string;
+            readonly project: string;
+            /** @description Who created the run or asked for the preview. */
+            readonly user: string;
+            /** @description The lane's role in the run; `preview` and `test` for such holders. */
+            readonly role: string;
+            /** Format: date-time */
+            readonly since: string;
+            /**
+             * Format: date-time
+             * @description Null while the lane is held.
+             */
+            readonly until: string | null;
+        };
+        /** @description One page: The time for which one holder had the lane of a GPU. Runs of projects that you may not see are not named. */
+        readonly GpuUsePage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["GpuUse"][];
+        };
+        /** @description Several GPUs that are to be tested. */
+        readonly GpusToTest: {
+            readonly gpus: readonly number[];
+            /** @description Shown to everybody. */
+            readonly reason: string;
         };
         /**
          * GrpoGuardSpec
@@ -3101,9 +3366,9 @@ export interface components {
         readonly LaneRole: "rollout" | "trainer" | "reward";
         /**
          * LaneSpec
-         * @description Lanes that the run asks the pool for, by role. A lane is one GPU, or one CPU slot on a machine without GPUs. For
-         *     colocated and auto placement, rollout and trainer lanes are added up: every colocated lane does both, and the
-         *     planner makes a split of its own.
+         * @description Lanes that the run asks the pool for, by role. A lane is one GPU, or several of a node where a pool admin has set
+         *     so, of which the first one computes; on a machine without GPUs it is one CPU slot. For colocated and auto placement,
+         *     rollout and trainer lanes are added up: every colocated lane does both, and the planner makes a split of its own.
          */
         readonly LaneSpec: {
             /**
@@ -3495,6 +3760,12 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["MetricsFields"];
         };
+        /** @description One quantity of a GPU, a value for each minute; null where the card did not tell it. */
+        readonly MinutesColumn: {
+            readonly low: readonly (number | null)[];
+            readonly mean: readonly (number | null)[];
+            readonly high: readonly (number | null)[];
+        };
         /**
          * MixGrpoSpec
          * @description MixGRPO (arXiv 2507.21802): stochastic in a window that moves over the denoising steps from batch to batch, and
@@ -3644,6 +3915,36 @@ export interface components {
              */
             readonly until?: string | null;
         };
+        /** @description Who had the pool's lanes over a window. The areas of a bucket add up to the lanes that there were. */
+        readonly Occupancy: {
+            readonly kind: components["schemas"]["LaneKind"];
+            /** Format: date-time */
+            readonly since: string;
+            /**
+             * Format: date-time
+             * @description That asked for, but not after now.
+             */
+            readonly until: string;
+            /** Format: double */
+            readonly bucket_seconds: number;
+            /** @description Begin of each bucket, in Unix seconds. */
+            readonly at: readonly number[];
+            readonly areas: readonly components["schemas"]["OccupancyArea"][];
+        };
+        /** @description The lanes of one project, or those that were idle, tested or out of service. */
+        readonly OccupancyArea: {
+            /** @description A project's id, `idle`, `test` or a state; empty for several projects. */
+            readonly key: string;
+            readonly name: string;
+            readonly category: components["schemas"]["CategoryEnum"];
+            /** @description Mean number of lanes in each bucket. */
+            readonly lanes: readonly number[];
+            /**
+             * Format: double
+             * @description In the whole window.
+             */
+            readonly lane_hours: number;
+        };
         /**
          * OcrSettings
          * @description Text recognition, as PaddleOCR's models do it.
@@ -3713,6 +4014,21 @@ export interface components {
         };
         readonly PatchedMemberRole: {
             readonly role?: components["schemas"]["ProjectRole"];
+        };
+        /** @description What is left out stays as it is. */
+        readonly PatchedNodeToWrite: {
+            /** @description All labels; those not named go. */
+            readonly labels?: {
+                readonly [key: string]: string;
+            };
+            readonly notes?: string;
+            /**
+             * Format: decimal
+             * @description Null takes the price away.
+             */
+            readonly price_per_gpu_hour?: string | null;
+            /** @description How many of its GPUs make a lane, linked ones together. Held lanes change once they are free. */
+            readonly gpus_per_lane?: number;
         };
         /** @description What is left out stays as it is. */
         readonly PatchedPoolToChange: {
@@ -4159,6 +4475,8 @@ export interface components {
             readonly id: number;
             /** @description What it is a change of. */
             readonly of: components["schemas"]["OfEnum"];
+            /** @description The GPU that it is a change of, if it is of one. */
+            readonly gpu_id: number | null;
             /** @description Name of the node, the GPU or the lane. */
             readonly name: string;
             readonly old: string;
@@ -4287,6 +4605,8 @@ export interface components {
             readonly faults: components["schemas"]["GpuFaults"] | null;
             /** Format: date-time */
             readonly reported_at: string | null;
+            /** @description The test that it waits for, or that is under way. */
+            readonly test: components["schemas"]["GpuTest"] | null;
         };
         /** @description One page: A GPU as its node's agent reported it last. */
         readonly PoolGpuPage: {
@@ -4391,6 +4711,8 @@ export interface components {
             readonly reported_at: string | null;
             /** @description Why its GPUs could not be read. */
             readonly reader_error: string;
+            /** @description How many of its GPUs make a lane; held lanes may have others. */
+            readonly gpus_per_lane: number;
             readonly num_lanes: number;
             readonly num_held: number;
             readonly gpus: readonly components["schemas"]["PoolGpu"][];
@@ -6311,6 +6633,11 @@ export interface components {
              */
             readonly cost: string | null;
             readonly num_runs: number;
+            /**
+             * Format: double
+             * @description GPU hours without a price, which the cost leaves out.
+             */
+            readonly unpriced_gpu_hours: number;
         };
         /** @description One page: What one project, user, card, … used inside the window. */
         readonly UsageRowPage: {
@@ -6415,6 +6742,8 @@ export type AlternativeLanesPage = components['schemas']['AlternativeLanesPage']
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptPage = components['schemas']['AttemptPage'];
 export type AttentionBackend = components['schemas']['AttentionBackend'];
+export type AuditRow = components['schemas']['AuditRow'];
+export type AuditRowPage = components['schemas']['AuditRowPage'];
 export type BaseModel = components['schemas']['BaseModel'];
 export type BaseModelPage = components['schemas']['BaseModelPage'];
 export type BaseModelSpec = components['schemas']['BaseModelSpec'];
@@ -6425,6 +6754,7 @@ export type Budget = components['schemas']['Budget'];
 export type BudgetPage = components['schemas']['BudgetPage'];
 export type BudgetToSet = components['schemas']['BudgetToSet'];
 export type BulkItemType = components['schemas']['BulkItemType'];
+export type CategoryEnum = components['schemas']['CategoryEnum'];
 export type ChangedLane = components['schemas']['ChangedLane'];
 export type Checkpoint = components['schemas']['Checkpoint'];
 export type CheckpointEvent = components['schemas']['CheckpointEvent'];
@@ -6445,6 +6775,8 @@ export type CostsFields = components['schemas']['CostsFields'];
 export type CostsItem = components['schemas']['CostsItem'];
 export type CreatedToken = components['schemas']['CreatedToken'];
 export type Curves = components['schemas']['Curves'];
+export type DailyUsage = components['schemas']['DailyUsage'];
+export type DailyUsageRow = components['schemas']['DailyUsageRow'];
 export type DanceGrpoSpec = components['schemas']['DanceGrpoSpec'];
 export type DeepSpeedSpec = components['schemas']['DeepSpeedSpec'];
 export type DiffusionDpoSpec = components['schemas']['DiffusionDpoSpec'];
@@ -6470,8 +6802,11 @@ export type GateEvent = components['schemas']['GateEvent'];
 export type GateFields = components['schemas']['GateFields'];
 export type GateItem = components['schemas']['GateItem'];
 export type GpuFaults = components['schemas']['GpuFaults'];
+export type GpuHealth = components['schemas']['GpuHealth'];
+export type GpuHealthPage = components['schemas']['GpuHealthPage'];
 export type GpuIdentity = components['schemas']['GpuIdentity'];
 export type GpuLive = components['schemas']['GpuLive'];
+export type GpuMinutes = components['schemas']['GpuMinutes'];
 export type GpuTest = components['schemas']['GpuTest'];
 export type GpuTestPage = components['schemas']['GpuTestPage'];
 export type GpuTestRequest = components['schemas']['GpuTestRequest'];
@@ -6479,6 +6814,9 @@ export type GpuTestState = components['schemas']['GpuTestState'];
 export type GpuTestStep = components['schemas']['GpuTestStep'];
 export type GpuTestStepName = components['schemas']['GpuTestStepName'];
 export type GpuTopology = components['schemas']['GpuTopology'];
+export type GpuUse = components['schemas']['GpuUse'];
+export type GpuUsePage = components['schemas']['GpuUsePage'];
+export type GpusToTest = components['schemas']['GpusToTest'];
 export type GrpoGuardSpec = components['schemas']['GrpoGuardSpec'];
 export type Headline = components['schemas']['Headline'];
 export type HealthEnum = components['schemas']['HealthEnum'];
@@ -6527,6 +6865,7 @@ export type Metric = components['schemas']['Metric'];
 export type MetricsEvent = components['schemas']['MetricsEvent'];
 export type MetricsFields = components['schemas']['MetricsFields'];
 export type MetricsItem = components['schemas']['MetricsItem'];
+export type MinutesColumn = components['schemas']['MinutesColumn'];
 export type MixGrpoSpec = components['schemas']['MixGrpoSpec'];
 export type ModelFamily = components['schemas']['ModelFamily'];
 export type MovedInQueue = components['schemas']['MovedInQueue'];
@@ -6538,12 +6877,15 @@ export type NewRun = components['schemas']['NewRun'];
 export type NewSecret = components['schemas']['NewSecret'];
 export type NewToken = components['schemas']['NewToken'];
 export type NodeAction = components['schemas']['NodeAction'];
+export type Occupancy = components['schemas']['Occupancy'];
+export type OccupancyArea = components['schemas']['OccupancyArea'];
 export type OcrSettings = components['schemas']['OcrSettings'];
 export type OfEnum = components['schemas']['OfEnum'];
 export type OptimizerSpec = components['schemas']['OptimizerSpec'];
 export type PatchedAccountRights = components['schemas']['PatchedAccountRights'];
 export type PatchedAnnotationsToWrite = components['schemas']['PatchedAnnotationsToWrite'];
 export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
+export type PatchedNodeToWrite = components['schemas']['PatchedNodeToWrite'];
 export type PatchedPoolToChange = components['schemas']['PatchedPoolToChange'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
 export type PatchedRunChanges = components['schemas']['PatchedRunChanges'];
@@ -6710,6 +7052,45 @@ export type ZeroConfig = components['schemas']['ZeroConfig'];
 export type ResponseRefusal = components['responses']['Refusal'];
 export type $defs = Record<string, never>;
 export interface operations {
+    readonly audit_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description An action, or the beginning of one: `gpu.`, `run.c`. */
+                readonly action?: string;
+                /** @description Name of a user, or of a part of Tandem. */
+                readonly actor?: string;
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                readonly object_id?: string;
+                readonly object_type?: string;
+                readonly project_id?: string;
+                readonly request_id?: string;
+                /** @description Rows from then on. */
+                readonly since?: string;
+                /** @description As the list of tokens shows it. */
+                readonly token_key?: string;
+                /** @description Rows before then. */
+                readonly until?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AuditRowPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly base_models_retrieve: {
         readonly parameters: {
             readonly query?: never;
@@ -6895,6 +7276,33 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly gpus_health_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GpuHealthPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly gpus_history_retrieve: {
         readonly parameters: {
             readonly query?: {
@@ -6917,6 +7325,31 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PoolChangePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_minutes_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Minutes from then on; all that are kept without it. */
+                readonly since?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GpuMinutes"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -6970,6 +7403,57 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["GpuTest"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly gpus_uses_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly gpu_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GpuUsePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly "gpus:test_create": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["GpusToTest"];
+            };
+        };
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["GpuTestPage"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -7177,7 +7661,7 @@ export interface operations {
         };
         readonly requestBody?: {
             readonly content: {
-                readonly "application/json": components["schemas"]["PatchedAnnotationsToWrite"];
+                readonly "application/json": components["schemas"]["PatchedNodeToWrite"];
             };
         };
         readonly responses: {
@@ -7240,6 +7724,37 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PoolChangePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly occupancy_retrieve: {
+        readonly parameters: {
+            readonly query: {
+                /** @description Into how many equal parts it is cut. */
+                readonly buckets?: number;
+                /** @description By default GPU lanes, where there are any. */
+                readonly kind?: "gpu" | "cpu";
+                /** @description Lanes that are in the pool of this name now. */
+                readonly pool?: string;
+                /** @description Begin of the window. */
+                readonly since: string;
+                /** @description End of the window; what lies after now is left out. */
+                readonly until: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Occupancy"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -9013,6 +9528,32 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly usage_days_retrieve: {
+        readonly parameters: {
+            readonly query: {
+                readonly by?: "project" | "user" | "accelerator" | "base_model" | "pool" | "node" | "run" | "day";
+                /** @description Begin of the window. */
+                readonly since: string;
+                /** @description End of the window, not included. */
+                readonly until: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DailyUsage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly users_list: {
         readonly parameters: {
             readonly query?: {
@@ -9076,11 +9617,13 @@ type ReadonlyArray<T> = [
 export const pathsApiV1GpusGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/gpus"]["get"]["parameters"]["query"]["state"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
 export const pathsApiV1LanesGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
 export const pathsApiV1LanesGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["state"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
+export const pathsApiV1OccupancyGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/occupancy"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
 export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
 export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
 export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
+export const pathsApiV1UsageDaysGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage/days"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
 export const actionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ActionKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];
@@ -9088,6 +9631,7 @@ export const alternativeChangeValues: ReadonlyArray<FlattenedDeepRequired<compon
 export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
 export const baseModelSpecDtypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BaseModelSpec"]["dtype"]> = ["fp32", "bf16"];
 export const bulkItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkItemType"]> = ["costs", "lend", "log", "metrics", "queues", "spans", "staleness"];
+export const categoryEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CategoryEnum"]> = ["project", "test", "idle", "out_of_service"];
 export const checkpointEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointEvent"]["type"]> = ["checkpoint"];
 export const checkpointItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointItem"]["type"]> = ["checkpoint"];
 export const commandDoneEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneEvent"]["type"]> = ["command_done"];

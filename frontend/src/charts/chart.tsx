@@ -111,13 +111,6 @@ function series(props: Props, hasBand: boolean): uPlot.Series[] {
 
 function options(latest: { current: Props }, width: number, hasBand: boolean): uPlot.Options {
   const props = latest.current;
-  const font = `11px ${fontFamily()}`;
-  const axis: uPlot.Axis = {
-    stroke: colour("--ink-3"),
-    font,
-    ticks: { show: false },
-    grid: { stroke: faded(colour("--line"), 0.8), width: 1 },
-  };
   const numSeries = series(props, hasBand).length;
   const bandFill = faded(colour(props.lines[0]?.colour ?? "--series-1"), 0.14);
   return {
@@ -130,20 +123,14 @@ function options(latest: { current: Props }, width: number, hasBand: boolean): u
     scales: { x: { time: false, range: widened }, y: { range: padded } },
     axes: [
       {
-        ...axis,
+        ...axisStyle(),
         size: 26,
         gap: 4,
         values: (_plot, ticks) => ticks.map(X_LABEL[props.axis]),
         space: 70,
         ...(props.axis === "wall" ? {} : { incrs: WHOLE_INCREMENTS }),
       },
-      {
-        ...axis,
-        size: (_plot, texts) =>
-          Math.max(50, CHAR_WIDTH * Math.max(0, ...(texts ?? []).map((text) => text.length)) + 12),
-        gap: 6,
-        values: (_plot, ticks, _axis, _space, increment) => tickTexts(ticks, increment),
-      },
+      valueAxis(),
     ],
     cursor: {
       sync: { key: `${props.syncKey}-${props.axis}`, scales: ["x", null] },
@@ -158,6 +145,25 @@ function options(latest: { current: Props }, width: number, hasBand: boolean): u
   };
 }
 
+export function axisStyle(): uPlot.Axis {
+  return {
+    stroke: colour("--ink-3"),
+    font: `11px ${fontFamily()}`,
+    ticks: { show: false },
+    grid: { stroke: faded(colour("--line"), 0.8), width: 1 },
+  };
+}
+
+/** The y axis, as wide as its longest label. */
+export function valueAxis(): uPlot.Axis {
+  return {
+    ...axisStyle(),
+    size: (_plot, texts) => Math.max(50, CHAR_WIDTH * Math.max(0, ...(texts ?? []).map((text) => text.length)) + 12),
+    gap: 6,
+    values: (_plot, ticks, _axis, _space, increment) => tickTexts(ticks, increment),
+  };
+}
+
 /** A single point stands in the middle of a range of its own: uPlot has made 0–100 of one at 0 before it asks. */
 function widened(plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
   if (low === null || high === null) return [0, 1];
@@ -167,13 +173,13 @@ function widened(plot: uPlot, low: number | null, high: number | null): uPlot.Ra
 }
 
 /** A little air above and below; a flat curve gets a range of its own instead of uPlot's 0–100. */
-function padded(_plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
+export function padded(_plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
   if (low === null || high === null) return [0, 1];
   const span = high - low || Math.abs(high) * 0.2 || 1;
   return [low - span * 0.08, high + span * 0.08];
 }
 
-function drawReference(plot: uPlot, value: number): void {
+export function drawReference(plot: uPlot, value: number): void {
   const y = Math.round(plot.valToPos(value, "y", true)) + 0.5;
   const { left, width, top, height } = plot.bbox;
   if (y < top || y > top + height) return;

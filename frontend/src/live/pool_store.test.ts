@@ -102,3 +102,23 @@ test("where no socket opens the pool is read all the same", async () => {
   await settled(20);
   assert.equal(store.loaded.value, true);
 });
+
+test("a page of one node reads and follows that node alone", async () => {
+  store.stop();
+  store = new PoolStore([2]);
+  store.start();
+  await opened();
+  assert.deepEqual(asked().slice(-1), ["/api/v1/nodes?ids=2"]);
+  assert.deepEqual(
+    store.nodes.value.map(({ id }) => id),
+    [2],
+  );
+  FakeSocket.last.send(poolFrame({ changed: [1] }));
+  await settled(400);
+  const before = asked().length;
+  nodes = [poolNode(1), poolNode(2, { state: "draining" })];
+  FakeSocket.last.send(poolFrame({ changed: [1, 2] }));
+  await settled(400);
+  assert.deepEqual(asked().slice(before), ["/api/v1/nodes?ids=2"]);
+  assert.equal(store.nodes.value[0]?.state, "draining");
+});

@@ -38,6 +38,9 @@ export class PoolStore {
   /** When the node agent last reported, in the server's Unix seconds; null if it never has. */
   readonly reportedAt = signal<number | null>(null);
 
+  /** `only`: ids of the nodes that the page shows; all without it. */
+  constructor(private readonly only?: readonly number[]) {}
+
   private frames: PoolFrame[] = [];
   /** Live values on their way into the nodes, and the first node that still waits for them. */
   private flowing: { readonly live: LiveRows; first: number }[] = [];
@@ -78,7 +81,8 @@ export class PoolStore {
     this.frames.push(frame);
     this.askFrame();
     if (frame.changed === null) this.readSoon(null, 0);
-    else if (frame.changed.length > 0) this.readSoon(frame.changed, REFETCH_MILLISECONDS);
+    const changed = frame.changed?.filter((id) => this.only?.includes(id) ?? true) ?? [];
+    if (changed.length > 0) this.readSoon(changed, REFETCH_MILLISECONDS);
   }
 
   private applyFrames(): void {
@@ -129,11 +133,11 @@ export class PoolStore {
   }
 
   private async readAll(): Promise<void> {
-    const [facts, me, nodes] = await Promise.all([api.pool(), api.me(), api.nodes()]);
+    const [facts, me, nodes] = await Promise.all([api.pool(), api.me(), api.nodes(this.only)]);
     setServerTime(unixSeconds(facts.now) ?? Date.now() / 1000);
     batch(() => {
       this.facts.value = facts;
-      this.mayAct.value = me.is_pool_admin;
+      this.mayAct.value = me.is_pool_admin || me.is_superuser;
       this.nodes.value = withRead(this.nodes.peek(), nodes, null);
       this.reportedAt.value = Math.max(unixSeconds(facts.agent_reported_at) ?? 0, this.reportedAt.peek() ?? 0) || null;
       this.problem.value = null;

@@ -363,6 +363,7 @@ export function poolGpu(id: number, fields: Partial<PoolGpu> = {}): PoolGpu {
     live: gpuLive(),
     faults: gpuFaults(),
     reported_at: "2026-01-01T00:00:00Z",
+    test: null,
     ...fields,
   };
 }
@@ -389,6 +390,7 @@ function gpuIdentity(): NonNullable<PoolGpu["identity"]> {
     pci_address: "0000:01:00.0",
     driver: "570",
     runtime: "12.8",
+    max_sm_clock: 1980,
     parent_uuid: "",
   };
 }

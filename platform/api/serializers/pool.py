@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from api.pages import MAX_PAGE
 from api.serializers.answers import Answer, contract_field
+from api.serializers.gpu_tests import GpuTestBody
 from fleet.health_rules import Health
 from fleet.models import LaneKind, StateChange
 from fleet.standing import PoolState
@@ -97,6 +98,7 @@ class PoolGpu(StandingOfHeld, Annotations):
     live = contract_field(GpuLive, allow_null=True)
     faults = contract_field(GpuFaults, allow_null=True)
     reported_at = serializers.DateTimeField(allow_null=True)
+    test = GpuTestBody(allow_null=True, help_text="The test that it waits for, or that is under way.")
 
 
 class PoolNode(Standing, Annotations):
@@ -135,6 +137,7 @@ class PoolChange(Answer):
 
     id = serializers.IntegerField()
     of = serializers.SerializerMethodField(help_text="What it is a change of.")
+    gpu_id = serializers.IntegerField(allow_null=True, help_text="The GPU that it is a change of, if it is of one.")
     name = serializers.CharField(help_text="Name of the node, the GPU or the lane.")
     old = serializers.CharField()
     new = serializers.CharField(help_text="A state, `lost`, or `found` where it has come back.")

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
-from fleet.policies import SETTINGS
+from fleet.pool_policies import SETTINGS
 from runs.alternatives import Change
 from runs.end_forecast import Basis
 from runs.models import STATE_VALUES

@@ -28,3 +28,21 @@ class UsageRow(Answer):
         help_text="At the prices that the GPUs had when they were allocated; null where none had one.",
     )
     num_runs = serializers.IntegerField()
+    unpriced_gpu_hours = serializers.FloatField(help_text="GPU hours without a price, which the cost leaves out.")
+
+
+class DailyUsageRow(Answer):
+    """What one project, user, card, … used each day."""
+
+    key = serializers.CharField(help_text="Id of what was summed over; empty for several together.")
+    name = serializers.CharField()
+    lane_hours = serializers.ListField(child=serializers.FloatField())
+    gpu_hours = serializers.ListField(child=serializers.FloatField())
+    cost = serializers.ListField(child=serializers.FloatField(), help_text="0 where the GPUs had no price.")
+
+
+class DailyUsageBody(Answer):
+    """The usage of each day in a window."""
+
+    days = serializers.ListField(child=serializers.DateField(), help_text="Days of UTC.")
+    rows = DailyUsageRow(many=True, help_text="Most GPU hours first; what is too small to be told apart comes last.")

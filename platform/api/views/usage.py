@@ -2,7 +2,8 @@
 
 import csv
 import io
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -15,9 +16,11 @@ from rest_framework.views import APIView
 from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import usage as bodies
+from runs.daily_usage import daily_usage
 from runs.lane_usage import UsageBy, UsageRow, usage
 
-COLUMNS = ("key", "name", "lane_hours", "gpu_hours", "cost", "num_runs")
+COLUMNS = ("key", "name", "lane_hours", "gpu_hours", "cost", "num_runs", "unpriced_gpu_hours")
+Found = TypeVar("Found")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """With these a spreadsheet takes text for a formula (OWASP, "CSV Injection")."""
 
@@ -47,10 +50,23 @@ class UsageTableView(APIView):
         return answer
 
 
+class DailyUsageView(APIView):
+    @extend_schema(parameters=[bodies.UsageQuery], responses=bodies.DailyUsageBody)
+    def get(self, request: Request) -> Response:
+        """Lane hours, GPU hours and cost of each day, by what is asked for. Of your projects; of all, for pool
+        admins."""
+        return Response(bodies.DailyUsageBody(_asked(request, daily_usage)).data)
+
+
 def _rows(request: Request) -> list[UsageRow]:
+    return _asked(request, usage)
+
+
+def _asked(request: Request, read: Callable[..., Found]) -> Found:
+    """What `read` finds in the window. Raises `ValidationError` for a window that it refuses."""
     asked = checked(bodies.UsageQuery(data=request.query_params))
     try:
-        return usage(user_of(request), since=asked["since"], until=asked["until"], by=UsageBy(asked["by"]))
+        return read(user_of(request), since=asked["since"], until=asked["until"], by=UsageBy(asked["by"]))
     except ValueError as error:
         raise ValidationError({"since": [str(error)]}) from error
 

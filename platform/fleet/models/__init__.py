@@ -3,6 +3,7 @@
 from fleet.models.agents import NodeAgent
 from fleet.models.allocation import Lane, LaneKind, LaneUse
 from fleet.models.entitlements import PoolPolicy, ProjectShare
+from fleet.models.gpu_minutes import GpuMinute, GpuReadings
 from fleet.models.gpu_tests import GpuTest, GpuTestState
 from fleet.models.nodes import Gpu, HealthChange, Node
 from fleet.models.pools import Pool
@@ -13,6 +14,8 @@ __all__ = [
     "BudgetPeriod",
     "BudgetUnit",
     "Gpu",
+    "GpuMinute",
+    "GpuReadings",
     "GpuTest",
     "GpuTestState",
     "HealthChange",

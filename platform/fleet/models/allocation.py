@@ -10,7 +10,9 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
+from django.utils import timezone
 
 from accounts.models import Project
 from fleet.models.pools import Pool
@@ -46,6 +48,7 @@ class Lane(InService):
     """Its id for its holder: `<role>-<number>`, of the role that it was allocated for. It stays when the role changes.
     """
     held_since = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ["node__name", "kind", "index"]
@@ -138,6 +141,7 @@ class LaneUse(models.Model):
         ordering = ["since", "pk"]
         indexes = [
             models.Index(fields=["project", "since"], name="lane_use_of_project"),
+            GinIndex(fields=["gpus"], name="lane_use_of_gpu"),
             models.Index(fields=["pool", "until"], name="lane_use_of_pool"),
         ]
         constraints = [

@@ -264,6 +264,10 @@ class FakeNvml:
         return {pynvml.NVML_CLOCK_SM: 1980, pynvml.NVML_CLOCK_MEM: 2619}[type]
 
     @driver_function
+    def nvmlDeviceGetMaxClockInfo(self, handle: FakeCard, type: int) -> int:
+        return {pynvml.NVML_CLOCK_SM: 1980, pynvml.NVML_CLOCK_MEM: 2619}[type]
+
+    @driver_function
     def nvmlDeviceGetFieldValues(self, handle: FakeCard, fieldIds: list[Any]) -> Any:
         values = (pynvml.c_nvmlFieldValue_t * len(fieldIds))()
         for value, asked in zip(values, fieldIds, strict=True):

@@ -41,6 +41,7 @@ def test_a_card_is_described_in_full() -> None:
     )
     assert (identity.memory_bytes, identity.pci_address) == (192 * GIB, "0000:0d:00.0")
     assert (identity.driver, identity.runtime) == ("6.14.14", "ROCm 7.0.2")
+    assert identity.max_sm_clock == 2100
     assert report.topology.numa_node == 1
     assert report.topology.nvlink_peers == tuple(f"GPU-000000000000ab0{other}" for other in (0, 2, 3))
     live = report.live

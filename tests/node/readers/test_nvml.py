@@ -40,6 +40,7 @@ def test_a_card_is_described_in_full() -> None:
     )
     assert (identity.architecture, identity.compute_capability, identity.memory_bytes) == ("Hopper", "9.0", 80 * GIB)
     assert (identity.pci_address, identity.driver, identity.runtime) == ("0000:1c:00.0", "580.95.05", "CUDA 13.0")
+    assert identity.max_sm_clock == 1980
     assert first.topology.numa_node == 1
     assert first.topology.num_nvlinks_up == 18
     assert first.topology.nvlink_peers == ("GPU-0", "GPU-2", "GPU-3")

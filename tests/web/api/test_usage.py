@@ -39,7 +39,8 @@ def used(make_run: Callable[..., Run], project: Project) -> Run:
 
 def test_usage_is_summed_inside_the_window(api: APIClient, used: Run) -> None:
     (row,) = api.get("/api/v1/usage", {**WINDOW, "by": "accelerator"}).json()["results"]
-    assert row == {"key": "H100", "name": "H100", "lane_hours": 2.0, "gpu_hours": 2.0, "cost": "5.0000", "num_runs": 1}
+    sums = {"lane_hours": 2.0, "gpu_hours": 2.0, "cost": "5.0000", "num_runs": 1, "unpriced_gpu_hours": 0.0}
+    assert row == {"key": "H100", "name": "H100", **sums}
 
 
 def test_others_see_nothing_of_it(client_of: ClientOf, charlie: User, used: Run) -> None:
@@ -50,7 +51,7 @@ def test_the_table_has_a_header_and_no_formulas(api: APIClient, used: Run) -> No
     answer = api.get("/api/v1/usage.csv", {**WINDOW, "by": "run"})
     assert answer["Content-Type"].startswith("text/csv")
     header, row = csv.reader(io.StringIO(answer.content.decode()))
-    assert header == ["key", "name", "lane_hours", "gpu_hours", "cost", "num_runs"]
+    assert header == ["key", "name", "lane_hours", "gpu_hours", "cost", "num_runs", "unpriced_gpu_hours"]
     assert row[1:4] == ["'=HYPERLINK(1)", "2.0000", "2.0000"]
 
 
@@ -62,3 +63,12 @@ def test_a_query_that_makes_no_sense_is_refused_by_field(api: APIClient, query: 
     refused = api.get("/api/v1/usage", query)
     assert refused.status_code == 400
     assert field in refused.json()["errors"]
+
+
+def test_days_are_told_by_row(api: APIClient, used: Run, project: Project) -> None:
+    body = api.get("/api/v1/usage/days", {**WINDOW, "by": "project"}).json()
+    assert body["days"] == ["2026-03-01"]
+    row = {"key": str(project.pk), "name": project.name, "lane_hours": [2.0], "gpu_hours": [2.0], "cost": [5.0]}
+    assert body["rows"] == [row]
+    wrong = api.get("/api/v1/usage/days", {"since": "2020-01-01T00:00:00Z", "until": WINDOW["until"]})
+    assert (wrong.status_code, list(wrong.json()["errors"])) == (400, ["since"])

@@ -11,7 +11,11 @@ from runs.models import Run
 
 MakeRun = Callable[..., Run]
 
-PAGES = ["runs", "new-run", "compare", "prompt-sets", "pool", "projects", "account", "password"]
+PAGES = [
+    *("runs", "new-run", "compare", "prompt-sets", "projects"),
+    *("pool", "occupancy", "usage", "audit"),
+    *("account", "password"),
+]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
-from fleet.models import Lane, ServiceState
+from fleet.models import Gpu, Lane, ServiceState
 from fleet.services import allocate
 from fleet.standing import PoolState
 from runs.models import Run
@@ -51,3 +51,15 @@ def test_the_page_is_a_shell_that_names_no_run(client: Client, charlie: User, he
     content = client.get(reverse("pool")).content.decode()
     assert 'data-page="pool"' in content
     assert "secret recipe" not in content
+
+
+def test_a_gpu_has_a_page_that_names_its_node_and_no_run(client: Client, charlie: User, held_by_a_run: Run) -> None:
+    ensure_local_lanes(num_cpu_lanes=4, num_gpus=1)
+    gpu = Gpu.objects.get()
+    client.force_login(charlie)
+    content = client.get(reverse("gpu", args=[gpu.pk])).content.decode()
+    assert f'data-gpu="{gpu.pk}"' in content
+    assert f'data-node="{gpu.node_id}"' in content
+    assert "GPU 0 of local" in content
+    assert "secret recipe" not in content
+    assert client.get(reverse("gpu", args=[gpu.pk + 1])).status_code == 404

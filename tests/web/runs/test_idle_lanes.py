@@ -10,7 +10,7 @@ from accounts.models import Project, User
 from api.run_bodies import run_bodies
 from audit.models import AuditEntry
 from fleet.models import Gpu, Lane, Pool
-from fleet.policies import set_policy
+from fleet.pool_policies import set_policy
 from runs.idle_lanes import release_idle_lanes
 from runs.models import Attempt, PendingCommand, Run, RunResize
 from runs.selectors import run_body_for

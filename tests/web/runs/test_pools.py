@@ -13,8 +13,8 @@ from fleet.annotate import annotate
 from fleet.fair_share import Share
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Node, Pool
-from fleet.policies import set_policy
 from fleet.pool_membership import assign_pools
+from fleet.pool_policies import set_policy
 from fleet.selectors import free_lanes
 from fleet.shares import set_share
 from runs import dispatch

@@ -13,7 +13,7 @@ from audit.models import AuditEntry
 from fleet.fair_share import Share
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import LaneKind, LaneUse, Pool
-from fleet.policies import policy_of, set_policy
+from fleet.pool_policies import policy_of, set_policy
 from fleet.shares import held_lanes, set_share, shares, used_lane_hours
 from runs.dispatch import dispatch_waiting
 from runs.models import Run

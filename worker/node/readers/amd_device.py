@@ -71,6 +71,9 @@ class AmdDevice:
             pci_address=self.pci_address,
             driver=text(self._ask("amdsmi_get_gpu_driver_info", self.handle), "driver_version"),
             runtime=runtime,
+            max_sm_clock=number(
+                self._ask("amdsmi_get_clock_info", self.handle, self._amdsmi.AmdSmiClkType.GFX), "max_clk"
+            ),
         )
 
     def _is_linked(self, other: "AmdDevice") -> bool:

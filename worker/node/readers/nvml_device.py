@@ -100,6 +100,7 @@ class NvmlDevice:
             pci_address="" if pci is None else pci_address(str(pci.busId)),
             driver=driver,
             runtime=runtime,
+            max_sm_clock=self._ask(nvml.nvmlDeviceGetMaxClockInfo, card, nvml.NVML_CLOCK_SM),
             parent_uuid="" if self._slice is None else self._card.uuid,
         )
 

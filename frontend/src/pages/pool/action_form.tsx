@@ -18,6 +18,9 @@ const DONE: Readonly<Record<PoolActionKind, string>> = {
 /** Actions of nodes and GPUs only; they may have a time, too. */
 const NOT_FOR_LANES: ReadonlySet<PoolActionKind> = new Set(["drain", "maintenance"]);
 
+/** Of GPUs only, and another call than the actions. */
+const TEST = "test";
+
 interface Props {
   readonly selected: Selected;
   readonly onDone: (nodes: readonly PoolNode[]) => void;
@@ -26,15 +29,23 @@ interface Props {
 export function ActionForm({ selected, onDone }: Props) {
   const [isBusy, setBusy] = useState(false);
   const hasLanes = selected.lanes.length > 0;
+  const isOfGpus = selected.gpus.length > 0 && selected.nodes.length + selected.lanes.length === 0;
+  const test = (reason: string) =>
+    api.testGpus(
+      selected.gpus.map(({ gpu }) => gpu.id),
+      reason,
+    );
   const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
-    const action = (event.submitter as HTMLButtonElement | null)?.value as PoolActionKind;
+    const action = (event.submitter as HTMLButtonElement | null)?.value as PoolActionKind | typeof TEST;
     setBusy(true);
-    const isDone = await attempt(
-      async () => onDone(await api.actOnPool({ action, ...saidIn(form, action), ...targetsOf(selected) })),
-      `${countText(selected)} ${DONE[action]}.`,
-    );
+    const isDone = await (action === TEST
+      ? attempt(() => test(reasonIn(form)), `${countText(selected)} will be tested: no new work until it has passed.`)
+      : attempt(
+          async () => onDone(await api.actOnPool({ action, ...saidIn(form, action), ...targetsOf(selected) })),
+          `${countText(selected)} ${DONE[action]}.`,
+        ));
     setBusy(false);
     if (isDone) form.reset();
   };
@@ -68,15 +79,28 @@ export function ActionForm({ selected, onDone }: Props) {
         {button("drain", "The same, to be waited for: drained once nothing runs there")}
         {button("maintenance", "Takes no new work while somebody works on it; its GPUs are tested afterwards")}
         {button("resume", "Takes new work again, after a test where it was faulty or maintained")}
+        {isOfGpus && (
+          <button
+            type="submit"
+            class="button"
+            value={TEST}
+            disabled={isBusy}
+            title="Takes no new work until it has passed a test, which begins once nothing runs on it"
+          >
+            Re-test
+          </button>
+        )}
       </div>
     </form>
   );
 }
+
+const reasonIn = (form: HTMLFormElement) => String(new FormData(form).get("reason"));
 
 /** The reason, and the time for the actions that have one. */
 function saidIn(form: HTMLFormElement, action: PoolActionKind): Pick<PoolActions, "reason" | "until"> {
   const fields = new FormData(form);
   const until = String(fields.get("until"));
   const hasEnd = until !== "" && NOT_FOR_LANES.has(action);
-  return { reason: String(fields.get("reason")), until: hasEnd ? new Date(until).toISOString() : null };
+  return { reason: reasonIn(form), until: hasEnd ? new Date(until).toISOString() : null };
 }

@@ -65,7 +65,9 @@ test("the run is linked for those who may see it, and not named for others", () 
 
 test("only pool admins get the actions, and a reason is required", () => {
   assert.deepEqual(attributes(inspector(["gpu:1"]), "value"), []);
-  assert.deepEqual(attributes(inspector(["gpu:1"], true), "value"), ["cordon", "drain", "maintenance", "resume"]);
+  assert.deepEqual(attributes(inspector(["gpu:1"], true), "value"), [
+    ...["cordon", "drain", "maintenance", "resume", "test"],
+  ]);
   assert.match(markup(inspector(["gpu:1"], true)), /<input name="reason"[^>]*required/);
 });
 

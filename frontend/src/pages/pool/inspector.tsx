@@ -3,7 +3,8 @@
 import type { PoolNode, PoolState } from "../../api/schema.ts";
 import { Term } from "../../ui/term.tsx";
 import { ActionForm } from "./action_form.tsx";
-import { GpuDetails, LaneDetails, NodeDetails } from "./details.tsx";
+import { LaneDetails, NodeDetails } from "./details.tsx";
+import { GpuDetails } from "./gpu_details.tsx";
 import { LabelForm } from "./label_form.tsx";
 import { stateText } from "./pool_words.ts";
 import { countText, NOTHING, numSelected, type Selected, type Selection, selectedRows } from "./selection.ts";

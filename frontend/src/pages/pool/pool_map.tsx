@@ -19,6 +19,7 @@ import {
   shadeOf,
   shortModel,
 } from "./cells.ts";
+import { gpuPage } from "./gpu_details.tsx";
 import { gpuLabel, laneLabel, nodeLabel, nodeStateText } from "./pool_words.ts";
 import { afterClick, keysOf, NOTHING, type Selection } from "./selection.ts";
 
@@ -73,6 +74,7 @@ export function PoolMap({ nodes, colouring, selection, peers, onSelect }: Props)
       aria-multiselectable="true"
       aria-label="Nodes with their GPUs and CPU lanes"
       onClick={click}
+      onDblClick={(event) => openPage(keyAt(event.target))}
       onKeyDown={press}
       onPointerOver={nameTheHovered}
       onFocusIn={(event: FocusEvent) => moveTabStop(element.current, event.target)}
@@ -193,6 +195,12 @@ function nameTheHovered({ target }: PointerEvent): void {
 function keyAt(target: EventTarget | null): Key | null {
   const cell = target instanceof Element ? target.closest<HTMLElement>("[data-key]") : null;
   return (cell?.dataset.key as Key | undefined) ?? null;
+}
+
+/** A GPU has a page of its own; the inspector links to it, too. */
+function openPage(key: Key | null): void {
+  const [kind, id] = key?.split(":") ?? [];
+  if (kind === "gpu") location.assign(gpuPage(Number(id)));
 }
 
 const options = (map: HTMLElement) => [...map.querySelectorAll<HTMLElement>("[role=option]")];
