@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from fleet.lane_demand import kind_for, kinds_wanted, lane_name, lane_number, lanes_in_order
+from fleet.loans import end_loans
 from fleet.models import Lane, LaneKind, LaneUse
 from fleet.pool_changes import publish_holders
 from fleet.selectors import free_in_order, grant_of, pool_lanes
@@ -213,6 +214,7 @@ def _free(lanes: QuerySet[Lane]) -> int:
     if held:
         announce_lanes()
     LaneUse.objects.filter(lane__in=held, until=None).update(until=timezone.now())
+    end_loans(held)
     return Lane.objects.filter(pk__in=held).update(
         run_id=None, attempt=None, preview_id=None, test_id=None, role="", name_in_run="", held_since=None
     )

@@ -12,7 +12,7 @@ from accounts.access import Actor, require_pool_admin
 from accounts.models import Project
 from audit.record import record
 from fleet.fair_share import Share, decayed_lane_hours
-from fleet.models import LaneKind, LaneUse, PoolPolicy, ProjectShare
+from fleet.models import LaneKind, LaneLoan, LaneUse, PoolPolicy, ProjectShare
 from fleet.selectors import all_lanes
 
 MAX_LANES = 100_000
@@ -40,9 +40,17 @@ def half_life_hours() -> float:
     return policy.half_life_hours
 
 
+def reclaim_seconds() -> float:
+    """Seconds in which a lane that is asked back may finish its fragment."""
+    policy = PoolPolicy.objects.first() or PoolPolicy()
+    return policy.reclaim_seconds
+
+
 def held_lanes(kind: LaneKind) -> dict[UUID, int]:
-    """Lanes of the kind that each project holds now."""
+    """Lanes of the kind that each project holds now. Those on loan are left out: who is entitled to them gets them
+    back, so they stand in nobody's way."""
     rows = LaneUse.objects.filter(until=None, lane__kind=kind, project__isnull=False)
+    rows = rows.exclude(lane__in=LaneLoan.objects.filter(until=None).values("lane"))
     return dict(rows.order_by().values_list("project_id").annotate(Count("pk")))
 
 

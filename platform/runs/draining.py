@@ -23,6 +23,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from fleet.drains import DrainedLane, drained_lanes
+from fleet.loans import open_loans
 from fleet.selectors import grants_of
 from fleet.services import WantedLanes
 from runs import attempts
@@ -70,7 +71,11 @@ def move_runs_off() -> int:
 def drains() -> list[Drain]:
     """The runs with a driver on lanes that are drained by a deadline."""
     by_attempt: dict[tuple[UUID, int], list[DrainedLane]] = {}
+    # Borrowed lanes are asked back at once (`runs.reclaiming`), so nothing joins in their place.
+    lent = {(loan.run_id, loan.attempt, loan.name_in_run) for loan in open_loans()}
     for lane in drained_lanes():
+        if (lane.run_id, lane.attempt, lane.name) in lent:
+            continue
         by_attempt.setdefault((lane.run_id, lane.attempt), []).append(lane)
     found = []
     for (run_id, number), lanes in by_attempt.items():

@@ -4,6 +4,7 @@ from fleet.models.agents import NodeAgent
 from fleet.models.allocation import Lane, LaneKind, LaneUse
 from fleet.models.entitlements import PoolPolicy, ProjectShare
 from fleet.models.gpu_tests import GpuTest, GpuTestState
+from fleet.models.loans import LaneLoan
 from fleet.models.nodes import Gpu, HealthChange, Node
 from fleet.models.service_states import ServiceState, StateChange
 
@@ -14,6 +15,7 @@ __all__ = [
     "HealthChange",
     "Lane",
     "LaneKind",
+    "LaneLoan",
     "LaneUse",
     "Node",
     "NodeAgent",

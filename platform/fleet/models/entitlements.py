@@ -6,6 +6,10 @@ from django.db import models
 from accounts.models import Project
 from fleet.fair_share import DEFAULT_HALF_LIFE_HOURS
 
+DEFAULT_RECLAIM_SECONDS = 30.0
+"""A fragment of an image model takes seconds to half a minute on a lane (`worker.scheduling.profiles`), so most lanes
+come back without dropping anything, and who is entitled to them waits no longer than for a run's start."""
+
 
 class ProjectShare(models.Model):
     """A project's part of the pool, in lanes of the kind that generates and trains. A project without a row has the
@@ -36,11 +40,14 @@ class PoolPolicy(models.Model):
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
     half_life_hours = models.FloatField(default=DEFAULT_HALF_LIFE_HOURS)
     """After which use counts half in fair share."""
+    reclaim_seconds = models.FloatField(default=DEFAULT_RECLAIM_SECONDS)
+    """Seconds in which a lane that is asked back may finish its fragment; then the fragment is dropped."""
 
     class Meta:
         constraints = [
             models.CheckConstraint(name="one_pool_policy", condition=models.Q(id=1)),
             models.CheckConstraint(name="half_life_positive", condition=models.Q(half_life_hours__gt=0)),
+            models.CheckConstraint(name="reclaim_not_negative", condition=models.Q(reclaim_seconds__gte=0)),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,206 @@
+"""Asks lanes back for runs that wait: loans first, then lanes beyond a guarantee, down to what a run must keep.
+
+```text
+a run in turn lacks lanes ─► `fleet.lanes_asked_back` ─► notice: a release within the pool's seconds
+                                                            │ fragment finished, or dropped at the bound
+                                                            ▼
+                                               lanes free ─► `runs.dispatch`
+no answer long after the bound ─► the driver counts as lost
+```
+
+Lanes leave a run against its will only so, and never below its elastic minimum. Invariant: one step, decided from rows
+alone, so that any number of rounds may be missed or repeated; a lane is asked back once.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import Project
+from fleet.lane_demand import fits, kinds_wanted
+from fleet.lanes_asked_back import LackingRun, LaneToReturn, asked_back
+from fleet.loans import give_notice, open_loans
+from fleet.models import LaneKind, LaneLoan
+from fleet.selectors import free_lanes, grants_of, kinds_by_lane, pool_lanes
+from fleet.shares import held_lanes, reclaim_seconds, scarce_kind, shares
+from fleet.standing import of_lane
+from runs import recovery
+from runs.elastic_bounds import spare_lanes
+from runs.models import Attempt, Run
+from runs.resize_services import ResizeUnderWay, WantedResize, request_resize
+from runs.run_queue import current_queue, waiting_runs
+from runs.transitions import RunStateConflict
+from worker.contracts.names import LaneRole
+from worker.contracts.resizing import ResizeCause
+from worker.contracts.states import RunState
+
+logger = logging.getLogger(__name__)
+
+GRACE = timedelta(seconds=30)
+"""How long after its bound a lane may still be held: the driver reads commands and the web reads its reports every
+second or so, and a driver on a busy node is late by seconds."""
+
+Holding = tuple[UUID, int, str]
+"""Run, attempt and the lane's name in it."""
+Returnable = LaneToReturn[Holding, UUID | None, LaneKind]
+Lacking = LackingRun[Run, UUID | None, LaneKind]
+
+
+def ask_back() -> int:
+    """Take the next step for every run that lacks lanes which others have; returns the number of lanes asked back."""
+    loans = open_loans()
+    _lose_silent_drivers(loans)
+    drained = _off_drained(loans)
+    if not waiting_runs().exists():
+        return drained
+    lanes = _returnable(loans)
+    if not lanes:
+        return drained
+    asked = asked_back(_waiting(), available=_available(loans), lanes=lanes, beyond=_beyond_guarantee())
+    by_holder: dict[tuple[UUID, int, bool], list[tuple[str, Lacking]]] = {}
+    for lane, lacking in asked:
+        run_id, attempt, name = lane.lane
+        trains = not lane.is_loan and name in _trainers(run_id, attempt)
+        by_holder.setdefault((run_id, attempt, trains), []).append((name, lacking))
+    given = 0
+    for (run_id, attempt, trains), wanted in by_holder.items():
+        for_run = wanted[0][1].run
+        within = None if trains else reclaim_seconds()
+        reason = f"run {for_run.name} is next in turn and lacks lanes"
+        given += _notify(run_id, attempt, [name for name, _ in wanted], within, reason, for_run)
+    return drained + given
+
+
+def _waiting() -> Iterator[Lacking]:
+    """The runs that wait in turn and that the pool is large enough for."""
+    pool, kind = pool_lanes(), scarce_kind()
+    held, known = held_lanes(kind), shares()
+    for run in current_queue().in_turn:
+        wanted = run.sized_spec.granted_lanes
+        if not fits(wanted, pool, pool):
+            continue
+        kinds = kinds_wanted(wanted, pool)
+        after = held.get(run.project_id, 0) + kinds.get(kind, 0)
+        guaranteed = known[run.project_id].guaranteed if run.project_id in known else 0
+        yield Lacking(run=run, project=run.project_id, wanted=kinds, is_entitled=after <= guaranteed)
+        held[run.project_id] = after
+
+
+def _available(loans: Sequence[LaneLoan]) -> dict[LaneKind, int]:
+    """Lanes that are free, or will be soon because they were asked back."""
+    returning = Counter(LaneKind(loan.lane.kind) for loan in loans if loan.lane is not None and loan.notice_at)
+    return dict(Counter(free_lanes()) + returning)
+
+
+def _returnable(loans: Sequence[LaneLoan]) -> list[Returnable]:
+    lent: list[Returnable] = [
+        LaneToReturn(
+            lane=(loan.run_id, loan.attempt, loan.name_in_run),
+            kind=LaneKind(loan.lane.kind),
+            project=loan.project_id,
+            is_loan=True,
+            since=loan.since.timestamp(),
+        )
+        for loan in loans
+        if loan.lane is not None and loan.notice_at is None
+    ]
+    # Without a guarantee nobody is entitled to more than loans.
+    if not any(share.guaranteed for share in shares().values()):
+        return lent
+    return lent + _spare({(loan.run_id, loan.attempt, loan.name_in_run) for loan in loans})
+
+
+def _spare(lent: set[Holding]) -> list[Returnable]:
+    """Lanes of their own that runs can do without, the newest run's first."""
+    found: list[Returnable] = []
+    live = (
+        Attempt.objects.filter(ended_at=None, run__state=RunState.RUNNING).select_related("run").defer("run__prompts")
+    )
+    for attempt in live.order_by("-created_at"):
+        own = {
+            grant.lane: grant.role
+            for grant in grants_of(attempt.run_id, attempt.number)
+            if (attempt.run_id, attempt.number, grant.lane) not in lent
+        }
+        kinds = kinds_by_lane(attempt.run_id, attempt.number)
+        found += [
+            LaneToReturn(
+                lane=(attempt.run_id, attempt.number, name),
+                kind=kinds[name],
+                project=attempt.run.project_id,
+                is_loan=False,
+                since=attempt.created_at.timestamp(),
+            )
+            for name in spare_lanes(attempt, own)
+        ]
+    return found
+
+
+def _beyond_guarantee() -> dict[UUID | None, int]:
+    known = shares()
+    return {
+        project: number - (known[project].guaranteed if project in known else 0)
+        for project, number in held_lanes(scarce_kind()).items()
+    }
+
+
+def _trainers(run_id: UUID, attempt: int) -> set[str]:
+    return {grant.lane for grant in grants_of(run_id, attempt) if grant.role is LaneRole.TRAINER}
+
+
+def _off_drained(loans: Sequence[LaneLoan]) -> int:
+    """Ask back borrowed lanes that are to take no more work."""
+    given = 0
+    for loan in loans:
+        standing = None if loan.lane is None else of_lane(loan.lane)
+        if standing is None or standing.takes_work or loan.notice_at is not None:
+            continue
+        reason = f"{standing.place} is {standing.state.replace('_', ' ')}"
+        given += _notify(loan.run_id, loan.attempt, [loan.name_in_run], reclaim_seconds(), reason, None)
+    return given
+
+
+@transaction.atomic
+def _notify(
+    run_id: UUID, attempt: int, names: Sequence[str], within: float | None, reason: str, for_run: Run | None
+) -> int:
+    """Send the driver the notice; returns the number of lanes asked back, 0 where that is not possible now."""
+    run = Run.objects.get(pk=run_id)
+    try:
+        with transaction.atomic():
+            wanted = WantedResize(release=list(names), within_seconds=within)
+            request_resize(user=None, run=run, wanted=wanted, cause=ResizeCause.RECLAIM)
+    except (ValidationError, RunStateConflict, ResizeUnderWay) as error:
+        logger.info("run %s does not give %s back now: %s", run_id, ", ".join(names), error)
+        return 0
+    owner = None if for_run is None else Project.objects.get(pk=for_run.project_id)
+    return give_notice(
+        run_id=run_id,
+        attempt=attempt,
+        names=names,
+        reason=reason,
+        bound_seconds=within,
+        for_run=None if for_run is None else for_run.pk,
+        owner=owner,
+    )
+
+
+def _lose_silent_drivers(loans: Sequence[LaneLoan]) -> None:
+    """Count drivers as lost that have not given a lane back long after its bound: their jobs are stopped, which frees
+    the lanes, and their runs go on from their last checkpoint."""
+    now = timezone.now()
+    for loan in loans:
+        if loan.notice_at is None or loan.bound_seconds is None:
+            continue
+        if now - loan.notice_at <= timedelta(seconds=loan.bound_seconds) + GRACE:
+            continue
+        attempt = Attempt.objects.filter(run_id=loan.run_id, number=loan.attempt, ended_at=None).first()
+        if attempt is not None:
+            late = f"the driver has not given {loan.label} back {GRACE.total_seconds():.0f} s after its bound"
+            recovery.driver_lost(attempt, reason=late, log_tail="")
