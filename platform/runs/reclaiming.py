@@ -88,7 +88,8 @@ def _waiting() -> Iterator[Lacking]:
         kinds = kinds_wanted(wanted, pool)
         after = held.get(run.project_id, 0) + kinds.get(kind, 0)
         guaranteed = known[run.project_id].guaranteed if run.project_id in known else 0
-        yield Lacking(run=run, project=run.project_id, wanted=kinds, is_entitled=after <= guaranteed)
+        project: UUID | None = run.project_id
+        yield LackingRun(run=run, project=project, wanted=kinds, is_entitled=after <= guaranteed)
         held[run.project_id] = after
 
 
