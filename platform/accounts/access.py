@@ -74,8 +74,20 @@ def require_role(user: Actor, project: Project, role: ProjectRole | str) -> Proj
     return held
 
 
+def is_pool_admin(user: Actor) -> bool:
+    """Whether the user may manage the pool, and sees whose runs use it."""
+    return isinstance(user, User) and user.is_active and (user.is_pool_admin or user.is_superuser)
+
+
 def require_pool_admin(user: Actor) -> User:
     """The user. Raises `PermissionDenied` for anybody who is not a pool admin."""
-    if not isinstance(user, User) or not user.is_staff:
+    if not isinstance(user, User) or not is_pool_admin(user):
         raise PermissionDenied("this needs a pool admin: ask an administrator of this installation")
+    return user
+
+
+def require_superuser(user: Actor) -> User:
+    """The user. Raises `PermissionDenied` for anybody who does not administer the installation."""
+    if not isinstance(user, User) or not user.is_active or not user.is_superuser:
+        raise PermissionDenied("this needs an administrator of this installation: ask one of them")
     return user

@@ -1,9 +1,38 @@
-"""Accounts in Django's admin: where an admin creates users. Members are managed on the project's page."""
+"""Accounts in Django's admin: where an administrator creates users and makes them pool admins. Members are managed on
+the project's page."""
+
+from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.http import HttpRequest
 
-from accounts.models import Project, User
+from accounts.access import require_superuser
+from accounts.models import ApiToken, Membership, Project, User
+from audit.read_only_admin import register
+from audit.record import record
 
-admin.site.register(User, UserAdmin)
-admin.site.register(Project)
+_NEVER_RECORDED = ("password", "password1", "password2", "usable_password")
+
+
+@admin.register(User)
+class AccountAdmin(UserAdmin):  # type: ignore[type-arg]  # generic for mypy alone
+    list_display = ("username", "is_active", "is_pool_admin", "is_staff", "is_superuser", "last_login")
+    list_filter = ("is_pool_admin", "is_superuser", "is_active")
+    fieldsets = (*(UserAdmin.fieldsets or ()), ("Pool", {"fields": ("is_pool_admin",)}))
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Save the account, and append to the audit log what was changed about it."""
+        admin_user = require_superuser(request.user)
+        super().save_model(request, obj, form, change)
+        changed = {name: str(form.cleaned_data.get(name)) for name in form.changed_data if name not in _NEVER_RECORDED}
+        record("user.change" if change else "user.create", obj, user=admin_user, changed=changed)
+
+
+register(
+    {
+        Project: ("name", "slug", "created_at"),
+        Membership: ("project", "user", "role", "created_at"),
+        ApiToken: ("token_key", "name", "user", "created", "expiry"),
+    }
+)

@@ -10,7 +10,15 @@ from knox.models import AbstractAuthToken
 
 
 class User(AbstractUser):  # type: ignore[django-manager-missing]  # of `auth_token_set`: knox has no types
-    """A person or an automation account. Pool admins are `is_staff`, which gives no access to projects."""
+    """A person or an automation account.
+
+    `is_superuser` administers the installation, accounts among it; `is_staff` may open Django's admin, where records
+    are read. Neither gives access to projects, which memberships do.
+    """
+
+    is_pool_admin = models.BooleanField(
+        default=False, help_text="May manage nodes, GPUs, pools, shares and budgets. Superusers may without it."
+    )
 
 
 class ApiToken(AbstractAuthToken):

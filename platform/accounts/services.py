@@ -1,10 +1,10 @@
-"""Writes to projects and memberships. Invariant: a project always has an owner."""
+"""Writes to projects, memberships and roles. Invariant: a project always has an owner."""
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
-from accounts.access import TO_MANAGE_MEMBERS, TO_RENAME_PROJECT, NotVisible, require_role
+from accounts.access import TO_MANAGE_MEMBERS, TO_RENAME_PROJECT, NotVisible, require_role, require_superuser
 from accounts.models import Membership, Project, ProjectRole, User
 from audit.record import record
 
@@ -72,6 +72,17 @@ def remove_member(*, user: User, project: Project, username: str) -> None:
     _require_another_owner(project, membership)
     record("member.remove", membership, user=user, project_id=project.pk, username=username, role=membership.role)
     membership.delete()
+
+
+@transaction.atomic
+def set_pool_admin(*, user: User, account: User, is_pool_admin: bool) -> User:
+    """Let an account manage the pool, or no longer. Raises `PermissionDenied` unless `user` administers the
+    installation."""
+    require_superuser(user)
+    before, account.is_pool_admin = account.is_pool_admin, is_pool_admin
+    account.save(update_fields=["is_pool_admin"])
+    record("user.set_pool_admin", account, user=user, before=before, is_pool_admin=is_pool_admin)
+    return account
 
 
 def _valid_role(role: ProjectRole | str) -> ProjectRole:

@@ -23,6 +23,7 @@ from api.views import (
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("tokens", accounts.TokenViewSet, basename="token")
+router.register("users", accounts.UserViewSet, basename="user")
 router.register("projects", accounts.ProjectViewSet, basename="project")
 router.register("prompt-sets", catalog.PromptSetViewSet, basename="prompt-set")
 router.register("secrets", catalog.SecretViewSet, basename="secret")

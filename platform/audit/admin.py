@@ -1,25 +1,14 @@
-"""The audit log in Django's admin, read-only."""
-
-from typing import Any
+"""The audit log in Django's admin."""
 
 from django.contrib import admin
-from django.http import HttpRequest
 
 from audit.models import AuditEntry
+from audit.read_only_admin import ReadOnlyAdmin
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for mypy alone
+class AuditEntryAdmin(ReadOnlyAdmin):
     list_display = ("at", "actor", "action", "object_name", "request_id")
     list_filter = ("action", "object_type")
     search_fields = ("actor", "object_id", "object_name", "request_id")
     date_hierarchy = "at"
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from accounts.access import Actor, visible_projects
+from accounts.access import Actor, is_pool_admin, visible_projects
 from fleet.models import LaneUse
 from runs.models import Run
 
@@ -71,7 +71,7 @@ def usage(user: Actor, *, since: datetime, until: datetime, by: UsageBy) -> list
 
 def _visible_uses(user: Actor) -> QuerySet[LaneUse]:
     uses = LaneUse.objects.filter(test_id=None).select_related("project", "user")
-    if getattr(user, "is_staff", False):
+    if is_pool_admin(user):
         return uses
     return uses.filter(project__in=visible_projects(user))
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.access import Actor, require_pool_admin, visible_projects
+from accounts.access import Actor, is_pool_admin, require_pool_admin, visible_projects
 from accounts.models import Project
 from fleet.fair_share import Share, entitlements
 from fleet.lane_demand import kinds_wanted
@@ -67,7 +67,7 @@ def queue_rows(user: Actor, changed: Mapping[UUID, Share] | None = None) -> list
     if changed is not None:
         require_pool_admin(user)
     queue, pool = current_queue(changed), pool_lanes() or all_lanes()
-    sees_all = bool(getattr(user, "is_staff", False))
+    sees_all = is_pool_admin(user)
     names = dict(_projects(user).values_list("pk", "name"))
     said = {} if changed is not None else why_waiting([*queue.in_turn, *queue.stopped])
     places: list[tuple[int | None, Run]] = [*enumerate(queue.in_turn), *((None, run) for run in queue.stopped)]
@@ -115,4 +115,4 @@ def share_rows(user: Actor) -> list[ShareRow]:
 
 
 def _projects(user: Actor) -> QuerySet[Project]:
-    return Project.objects.all() if getattr(user, "is_staff", False) else visible_projects(user)
+    return Project.objects.all() if is_pool_admin(user) else visible_projects(user)

@@ -32,7 +32,7 @@ CSRF_TRUSTED_ORIGINS = environment.trusted_origins()
 LOCAL_APPS = ["live", "audit", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api", "dashboard"]
 INSTALLED_APPS = [
     "server.apps.ServerConfig",
-    "django.contrib.admin",
+    "accounts.admin_config.TandemAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -148,7 +148,7 @@ def _gpu_report(node: int, index: int, num_gpus: int, model: str, chance: random
 
 def seed(num_nodes: int, num_gpus: int) -> Seeded:
     """Users, an agent, nodes, runs that hold lanes, and some nodes and GPUs that take no work."""
-    admin = User.objects.create_user("admin", is_staff=True)
+    admin = User.objects.create_user("admin", is_pool_admin=True)
     agent, code = new_agent()
     answer = trade_code(code)
     take(NodeAgent.objects.get(pk=agent.pk), node_reports(num_nodes, num_gpus, 0))

@@ -1115,10 +1115,59 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/users": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Accounts and their rights, for those who administer the installation. Accounts are created in Django's admin. */
+        readonly get: operations["users_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/users/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /** @description Make somebody a pool admin, or no longer. */
+        readonly patch: operations["users_partial_update"];
+        readonly trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        readonly Account: {
+            readonly id: number;
+            readonly username: string;
+            /** @description Whether the user may manage nodes, GPUs, pools and shares. */
+            readonly is_pool_admin: boolean;
+            /** @description Whether the user administers the installation. */
+            readonly is_superuser: boolean;
+            /** @description Whether the account may sign in. */
+            readonly is_active: boolean;
+        };
+        readonly AccountPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Account"][];
+        };
         readonly ActionAnswer: {
             /** Format: uuid */
             readonly command_id: string;
@@ -3078,8 +3127,10 @@ export interface components {
         readonly Me: {
             readonly id: number;
             readonly username: string;
-            /** @description Whether the user is a pool admin. */
-            readonly is_staff: boolean;
+            /** @description Whether the user may manage nodes, GPUs, pools and shares. */
+            readonly is_pool_admin: boolean;
+            /** @description Whether the user administers the installation. */
+            readonly is_superuser: boolean;
         };
         readonly Member: {
             readonly id: number;
@@ -3323,6 +3374,10 @@ export interface components {
              * @default 1
              */
             readonly max_grad_norm: number;
+        };
+        readonly PatchedAccountRights: {
+            /** @description Whether the user may manage nodes, GPUs, pools and shares. */
+            readonly is_pool_admin?: boolean;
         };
         /** @description What is left out stays as it is. */
         readonly PatchedAnnotationsToWrite: {
@@ -5854,6 +5909,8 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Account = components['schemas']['Account'];
+export type AccountPage = components['schemas']['AccountPage'];
 export type ActionAnswer = components['schemas']['ActionAnswer'];
 export type ActionKind = components['schemas']['ActionKind'];
 export type ActionRequest = components['schemas']['ActionRequest'];
@@ -5981,6 +6038,7 @@ export type NodeAction = components['schemas']['NodeAction'];
 export type OcrSettings = components['schemas']['OcrSettings'];
 export type OfEnum = components['schemas']['OfEnum'];
 export type OptimizerSpec = components['schemas']['OptimizerSpec'];
+export type PatchedAccountRights = components['schemas']['PatchedAccountRights'];
 export type PatchedAnnotationsToWrite = components['schemas']['PatchedAnnotationsToWrite'];
 export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
@@ -8095,6 +8153,57 @@ export interface operations {
                 };
                 content: {
                     readonly "text/csv": string;
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly users_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The pagination cursor value. */
+                readonly cursor?: string;
+                /** @description Number of results to return per page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AccountPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly users_partial_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PatchedAccountRights"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Account"];
                 };
             };
             readonly default: components["responses"]["Refusal"];

@@ -18,7 +18,7 @@ const FACTS = {
 
 function answer({ address }: Requested) {
   if (address === "/api/v1/pool") return { json: FACTS };
-  if (address === "/api/v1/me") return { json: { id: 1, username: "alice", is_staff: true } };
+  if (address === "/api/v1/me") return { json: { id: 1, username: "alice", is_pool_admin: true, is_superuser: false } };
   const ids = new URL(address, "https://tandem.example").searchParams.get("ids")?.split(",").map(Number);
   return { json: { next: null, results: nodes.filter(({ id }) => ids?.includes(id) ?? true) } };
 }

@@ -133,7 +133,7 @@ export class PoolStore {
     setServerTime(unixSeconds(facts.now) ?? Date.now() / 1000);
     batch(() => {
       this.facts.value = facts;
-      this.mayAct.value = me.is_staff;
+      this.mayAct.value = me.is_pool_admin;
       this.nodes.value = withRead(this.nodes.peek(), nodes, null);
       this.reportedAt.value = Math.max(unixSeconds(facts.agent_reported_at) ?? 0, this.reportedAt.peek() ?? 0) || null;
       this.problem.value = null;

@@ -13,7 +13,16 @@ MAX_TOKEN_DAYS = 3650
 class MeBody(Answer):
     id = serializers.IntegerField()
     username = serializers.CharField()
-    is_staff = serializers.BooleanField(help_text="Whether the user is a pool admin.")
+    is_pool_admin = serializers.BooleanField(help_text="Whether the user may manage nodes, GPUs, pools and shares.")
+    is_superuser = serializers.BooleanField(help_text="Whether the user administers the installation.")
+
+
+class AccountBody(MeBody):
+    is_active = serializers.BooleanField(help_text="Whether the account may sign in.")
+
+
+class AccountRights(serializers.Serializer[Any]):
+    is_pool_admin = serializers.BooleanField(help_text="Whether the user may manage nodes, GPUs, pools and shares.")
 
 
 class TokenBody(Answer):

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import F, QuerySet
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
@@ -24,6 +25,34 @@ class MeView(APIView):
     @extend_schema(responses=bodies.MeBody)
     def get(self, request: Request) -> Response:
         return Response(bodies.MeBody(request.user).data)
+
+
+class ByUsername(CursorPage):
+    ordering = ("username",)
+
+
+class UserViewSet(GenericViewSet[Any]):
+    """Accounts and their rights, for those who administer the installation. Accounts are created in Django's admin."""
+
+    serializer_class = bodies.AccountBody
+    pagination_class = ByUsername
+    filter_backends = ()
+    lookup_value_converter = "int"
+
+    def get_queryset(self) -> QuerySet[Any]:
+        return selectors.users(self.request.user)
+
+    def list(self, request: Request) -> Response:
+        page = self.paginate_queryset(self.get_queryset())
+        return self.get_paginated_response(bodies.AccountBody(page, many=True).data)
+
+    @extend_schema(request=bodies.AccountRights)
+    def partial_update(self, request: Request, pk: int) -> Response:
+        """Make somebody a pool admin, or no longer."""
+        asked = checked(bodies.AccountRights(data=request.data))
+        account = get_object_or_404(self.get_queryset(), pk=pk)
+        changed = services.set_pool_admin(user=user_of(request), account=account, **asked)
+        return Response(bodies.AccountBody(changed).data)
 
 
 class ByCreation(CursorPage):

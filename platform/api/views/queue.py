@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 from rest_framework.views import APIView
 
+from accounts.access import is_pool_admin
 from accounts.models import Project
 from api.pages import page_of
 from api.request_parsing import checked, user_of
@@ -58,7 +59,7 @@ class ShareView(APIView):
         user = user_of(request)
         set_share(
             user=user,
-            project=get_object_or_404(Project, pk=project_id) if user.is_staff else Project(),
+            project=get_object_or_404(Project, pk=project_id) if is_pool_admin(user) else Project(),
             guaranteed=asked["guaranteed_lanes"],
             limit=asked["max_lanes"],
             weight=asked["weight"],

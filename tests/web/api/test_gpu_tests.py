@@ -22,7 +22,7 @@ STEPS = tuple(GpuTestStep(name=name, outcome=StepOutcome.PASSED, seconds=0.5) fo
 
 @pytest.fixture
 def admin(client_of: Callable[[User], APIClient], make_user: Callable[..., User]) -> APIClient:
-    return client_of(make_user("pool-admin", is_staff=True))
+    return client_of(make_user("pool-admin", is_pool_admin=True))
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def run(make_run: Callable[..., Run], project: Project) -> Run:
 
 @pytest.fixture
 def admin(client_of: ClientOf, make_user: Callable[..., User]) -> APIClient:
-    return client_of(make_user("pool-admin", is_staff=True))
+    return client_of(make_user("pool-admin", is_pool_admin=True))
 
 
 def results(client: APIClient, path: str, **query: Any) -> list[dict[str, Any]]:

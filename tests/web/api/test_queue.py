@@ -16,7 +16,7 @@ ClientOf = Callable[[User], APIClient]
 
 @pytest.fixture
 def admin(client_of: ClientOf, make_user: Callable[..., User]) -> APIClient:
-    return client_of(make_user("pool-admin", is_staff=True))
+    return client_of(make_user("pool-admin", is_pool_admin=True))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def test_a_token_is_shown_once_and_opens_the_api(api: APIClient, alice: User) ->
     assert made.status_code == 201
     token = made.json()["token"]
     me = APIClient().get("/api/v1/me", headers=bearer(token))
-    assert me.json() == {"id": alice.pk, "username": "alice", "is_staff": False}
+    assert me.json() == {"id": alice.pk, "username": "alice", "is_pool_admin": False, "is_superuser": False}
     (listed,) = api.get("/api/v1/tokens").json()["results"]
     assert listed["name"] == "nightly sweep"
     assert set(listed) == {"id", "name", "created_at", "expires_at"}

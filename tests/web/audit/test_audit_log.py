@@ -89,7 +89,7 @@ def every_service(alice: User, bob: User, project: Project, ended: Run, spec: Ru
 def test_each_service_call_that_changes_something_appends_exactly_one_row(
     alice: User, bob: User, project: Project, make_run: MakeRun, make_spec: Callable[..., RunSpec]
 ) -> None:
-    alice.is_staff = True
+    alice.is_pool_admin = True
     for action, act in every_service(alice, bob, project, make_run(project, state="completed"), make_spec()):
         before = AuditEntry.objects.count()
         act()

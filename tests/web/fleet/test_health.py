@@ -29,7 +29,7 @@ WRONG = GpuTestStep(
 
 @pytest.fixture
 def admin(db: None) -> User:
-    return User.objects.create_user("pool-admin", password="x", is_staff=True)
+    return User.objects.create_user("pool-admin", password="x", is_pool_admin=True)
 
 
 def reported(**faults: Any) -> Gpu:

@@ -24,7 +24,7 @@ THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
 
 @pytest.fixture
 def admin(db: None) -> User:
-    return User.objects.create_user("pool-admin", password="x", is_staff=True)
+    return User.objects.create_user("pool-admin", password="x", is_pool_admin=True)
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def gpu(db: None) -> Gpu:
 
 @pytest.fixture
 def admin(db: None) -> User:
-    return User.objects.create_user("pool-admin", password="x", is_staff=True)
+    return User.objects.create_user("pool-admin", password="x", is_pool_admin=True)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def admin(db: None) -> User:
-    return User.objects.create_user("pool-admin", password="x", is_staff=True)
+    return User.objects.create_user("pool-admin", password="x", is_pool_admin=True)
 
 
 def use(run: Run, since: datetime, until: datetime | None, *, gpus: int = 1, price: str | None = None) -> LaneUse:

@@ -26,7 +26,7 @@ MakeProject = Callable[..., Project]
 
 @pytest.fixture
 def admin(db: None) -> User:
-    return User.objects.create_user("pool-admin", password="x", is_staff=True)
+    return User.objects.create_user("pool-admin", password="x", is_pool_admin=True)
 
 
 @pytest.fixture

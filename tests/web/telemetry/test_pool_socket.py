@@ -35,7 +35,7 @@ def nothing_is_polled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def admin(make_user: Callable[..., User]) -> User:
-    return make_user("pool-admin", is_staff=True)
+    return make_user("pool-admin", is_pool_admin=True)
 
 
 async def changed(opened: Socket) -> list[int] | None:
