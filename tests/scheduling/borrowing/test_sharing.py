@@ -26,7 +26,7 @@ LIMITS = st.fixed_dictionaries({name: st.integers(0, 8) for name in (*KINDS, *(f
 def test_no_limit_is_exceeded_and_a_run_borrows_one_thing_that_gains(
     offers: list[Offer[str, int]], limits: dict[object, int]
 ) -> None:
-    loans = share(offers, limits)  # type: ignore[arg-type]
+    loans = share(offers, limits)
     used = Counter[object]()
     for loan in loans:
         assert loan.num_lanes in loan.offer.gains
@@ -35,12 +35,12 @@ def test_no_limit_is_exceeded_and_a_run_borrows_one_thing_that_gains(
             used[limit] += loan.num_lanes
     assert all(used[limit] <= limits[limit] for limit in used)
     assert len({loan.offer.run for loan in loans}) == len(loans)
-    assert loans == share(offers, limits)  # type: ignore[arg-type]
+    assert loans == share(offers, limits)
 
 
 @given(OFFERS, LIMITS)
 def test_no_lane_stays_idle_that_would_gain_something(offers: list[Offer[str, int]], limits: dict[object, int]) -> None:
-    loans = share(offers, limits)  # type: ignore[arg-type]
+    loans = share(offers, limits)
     left = Counter(limits)
     for loan in loans:
         left.subtract(dict.fromkeys(loan.offer.limits, loan.num_lanes))

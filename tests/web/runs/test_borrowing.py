@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
-from fleet.models import Lane, LaneLoan, LaneUse, ProjectShare
+from fleet.models import Lane, LaneKind, LaneLoan, LaneUse, ProjectShare
 from fleet.services import release
 from fleet.shares import held_lanes
 from runs.borrowing import RETRY_AFTER, lend_idle_lanes, lendable
@@ -122,7 +122,7 @@ def test_two_runs_share_idle_lanes_by_what_they_gain(make_run: MakeRun, project:
 def test_a_project_borrows_up_to_its_limit(attempt: Attempt, project: Project) -> None:
     set_share(project, limit=4)
     assert lend_idle_lanes() == 1
-    assert held_lanes(Lane.objects.all()[0].kind)[project.pk] == 3, "what is lent counts for nobody's turn"
+    assert held_lanes(LaneKind.CPU)[project.pk] == 3, "what is lent counts for nobody's turn"
 
 
 def test_whose_guarantee_is_unused_lends(attempt: Attempt, make_project: MakeProject) -> None:
