@@ -131,9 +131,9 @@ class LaneLend:
 
 
 def lane_lends(
-    runs: Collection[UUID], *, start: float | None = None, end: float | None = None, limit: int
+    runs: Collection[UUID], *, start: float | None = None, end: float | None = None, num_decisions: int
 ) -> list[LaneLend]:
-    """The lanes that the newest `limit` decisions lent which these runs made in a window of time, newest first."""
+    """The lanes lent by the newest `num_decisions` that each of these runs made in a window of time."""
     with_lends = (
         StreamItem.objects.filter(run_id__in=list(runs), type="lend").order_by().values_list("run_id", flat=True)
     )
@@ -144,9 +144,9 @@ def lane_lends(
             one
             for one in _decisions(run_id, up_to)
             if (start is None or one["at"] >= start) and (end is None or one["at"] <= end)
-        ][-limit:]
+        ][-num_decisions:]
         found += _with_work(run_id, up_to, [lend for one in made for lend in _lanes_of(run_id, one)])
-    return sorted(found, key=lambda lend: (-lend.begin, lend.lane))[:limit]
+    return found
 
 
 def _lanes_of(run_id: UUID, one: LendDecision) -> list[LaneLend]:

@@ -30,6 +30,7 @@ from worker.contracts.names import LaneRole
 
 MAX_ROWS = 5000
 """Lends that sums are made of, at most, the newest: reading more would hold up the page that shows them."""
+UUID_CHARS = 36
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +108,10 @@ def _loans(seen: _Seen, wanted: LendsWanted) -> QuerySet[LaneLoan]:
     if wanted.lane:
         rows = rows.filter(Q(label=wanted.lane) | Q(gpus__contains=[wanted.lane]))
     if wanted.before is not None:
-        rows = rows.filter(since__lte=wanted.before[0])
+        begin, identity = wanted.before
+        # Other ids begin with that of a run, and a text comes behind its own beginning.
+        own = Q(pk__lt=UUID(identity)) if len(identity) == UUID_CHARS else Q(pk__lte=UUID(identity[:UUID_CHARS]))
+        rows = rows.filter(Q(since__lt=begin) | (Q(since=begin) & own))
     return rows.order_by("-since", "-pk")
 
 
@@ -179,7 +183,8 @@ def _within_runs(seen: _Seen, wanted: LendsWanted, limit: int) -> list[Lend]:
         list(named),
         start=None if wanted.since is None else wanted.since.timestamp(),
         end=None if upper is None else upper.timestamp(),
-        limit=limit,
+        # One may lie at the cursor itself.
+        num_decisions=limit + 1,
     )
     places = _places(found)
     rows = [_within(lend, named[lend.run_id], places.get((lend.run_id, lend.attempt, lend.lane))) for lend in found]
@@ -334,6 +339,7 @@ def parse_cursor(text: str) -> tuple[datetime, str]:
     """Raises `ValueError` for text that `cursor_of` did not write."""
     begin, _, identity = text.partition("~")
     at = datetime.fromisoformat(begin)
-    if not identity or at.tzinfo is None:
+    UUID(identity[:UUID_CHARS])
+    if at.tzinfo is None:
         raise ValueError(f"`cursor` must be one that a page named, got `{text}`")
     return at, identity
