@@ -4,7 +4,7 @@ import pytest
 
 from tests.e2e.rest import START_SECONDS, Rest, wait_until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.ray]
+pytestmark = [pytest.mark.e2e, pytest.mark.ray, pytest.mark.slow]
 
 NUM_PROMPTS = 2
 

@@ -25,12 +25,9 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "refl": {"num_late_steps": 2, "kl_coefficient": 0.1},
     "reward_flow": {"num_gradient_steps": 2, "kl_coefficient": 0.3, "reward_scale": 0.5},
 }
-FAST = {("diffusion_nft", 2), ("reward_flow", 3)}
+pytestmark = pytest.mark.slow
 CASES = [(name, stage) for name in ALGORITHMS for stage in range(4)]
-EACH_CASE = pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, marks=() if case in FAST else pytest.mark.slow, id=f"{case[0]}-{case[1]}") for case in CASES],
-)
+EACH_CASE = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}")
 Ranks = list[dict[str, Any]]
 """The observations of each rank in one case."""
 
@@ -55,13 +52,12 @@ def setup_of(make_setup: SetupMaker) -> Callable[[str], TrainingSetup]:
 def ranks_of(
     setup_of: Callable[[str], TrainingSetup], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Case], Ranks]:
-    """The observations of the ranks in a case. The fast cases share one start of the processes, the others one per
-    algorithm."""
+    """The observations of the ranks in a case. The cases of an algorithm share one start of the processes."""
     seen: dict[Case, Ranks] = {}
 
     def ranks(case: Case) -> Ranks:
         if case not in seen:
-            cases = FAST if case in FAST else {other for other in CASES if other[0] == case[0]} - FAST
+            cases = {other for other in CASES if other[0] == case[0]}
             task = {each: setup_of(each[0]) for each in sorted(cases)}
             folder = tmp_path_factory.mktemp("ranks")
             found = run_rank_processes("tests.engine.algorithms.algorithm_worker", task, folder)

@@ -13,6 +13,7 @@ from tests.engine.trainer.gradient_recorder import relative_distance
 
 BATCH = SECTIONS["batch"] | {"group_size": 3, "micro_batch_size": 4}
 """A group has 9 pairs in 3 micro-batches."""
+pytestmark = pytest.mark.slow
 NAMES = sorted({name for name, *_ in CASES})
 Ranks = list[dict[Any, Any]]
 EACH_CASE = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-zero{case[1]}")

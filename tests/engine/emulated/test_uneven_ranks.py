@@ -9,7 +9,7 @@ from tests.engine.emulated.cases import SLOW_FACTOR, Case
 from tests.engine.emulated.run_case import emulate
 from tests.engine.telemetry.ingest_server import Ingest
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(300)]
 
 CASE = Case(8, "gap", is_mixed=True, num_batches=4)
 

@@ -19,16 +19,10 @@ from tests.engine.training_setup import TrainingSetup
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 
-FAST: set[Case] = {(ModelFamily.QWEN_IMAGE, 2, 0), (ModelFamily.QWEN_IMAGE, 3, 0)}
+pytestmark = pytest.mark.slow
 CASES: list[Case] = [(family, stage, 0) for family in FAMILY_TRAITS for stage in (0, 2, 3)]
 CASES += [(ModelFamily.WAN22, 1, 0), (ModelFamily.QWEN_IMAGE, 2, 1), (ModelFamily.QWEN_IMAGE, 3, 1)]
-EACH_CASE = pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, marks=() if case in FAST else pytest.mark.slow, id="-".join(str(part) for part in case))
-        for case in CASES
-    ],
-)
+EACH_CASE = pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(str(part) for part in case))
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +50,12 @@ def setup_of(process_group: None, checkpoint_of: CheckpointOf) -> Callable[[Mode
 def ranks_of(
     setup_of: Callable[[ModelFamily], TrainingSetup], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Case], list[dict[str, Any]]]:
-    """What each rank returned for a case. The fast cases share one start of the processes, the others one per
-    family."""
+    """What each rank returned for a case. The cases of a family share one start of the processes."""
     seen: dict[Case, list[dict[str, Any]]] = {}
 
     def ranks(case: Case) -> list[dict[str, Any]]:
         if case not in seen:
-            cases = FAST if case in FAST else {other for other in CASES if other[0] is case[0]} - FAST
+            cases = {other for other in CASES if other[0] is case[0]}
             task = {each: setup_of(each[0]) for each in sorted(cases)}
             found = run_rank_processes("tests.engine.models.family_worker", task, tmp_path_factory.mktemp("ranks"))
             seen.update({each: [rank[each] for rank in found] for each in cases})

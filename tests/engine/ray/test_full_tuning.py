@@ -47,7 +47,9 @@ def start(ray_address: str, ingest: Ingest, tiny_checkpoint: str, store: Path, s
 @pytest.mark.parametrize(
     ("sections", "stage"),
     [
-        pytest.param({"pipeline": {"max_staleness": 1, "tag": "greedy"}}, "zero2", id="ahead and lending"),
+        pytest.param(
+            {"pipeline": {"max_staleness": 1, "tag": "greedy"}}, "zero2", id="ahead and lending", marks=pytest.mark.slow
+        ),
         pytest.param({"pipeline": {"placement": "colocated"}}, "zero3", id="colocated", marks=pytest.mark.slow),
     ],
 )

@@ -97,7 +97,9 @@ def check_against(driven: Driven, reference: dict[str, dict[int, Any]], *, batch
 
 
 @pytest.mark.parametrize(
-    "pipeline", [pytest.param({"tag": "greedy"}, marks=pytest.mark.slow), {"placement": "colocated"}], ids=str
+    "pipeline",
+    [pytest.param(pipeline, marks=pytest.mark.slow) for pipeline in ({"tag": "greedy"}, {"placement": "colocated"})],
+    ids=str,
 )
 def test_every_mode_draws_drops_and_skips_the_groups_that_a_local_run_does(
     drive: Drive, make_spec: MakeSpec, scorer_url: str, reference: dict[str, dict[int, Any]], pipeline: dict[str, Any]

@@ -186,7 +186,7 @@ def test_a_lending_run_that_loses_lanes_has_bitwise_the_results_of_an_uninterrup
 @pytest.mark.parametrize(
     "pipeline",
     [
-        pytest.param({"placement": "colocated"}, id="colocated"),
+        pytest.param({"placement": "colocated"}, id="colocated", marks=pytest.mark.slow),
         pytest.param({"gap": False, "tsp": False}, id="plain", marks=pytest.mark.slow),
         pytest.param({"tag": "search"}, id="search", marks=pytest.mark.slow),
     ],
@@ -246,6 +246,7 @@ def test_at_staleness_one_a_resumed_run_has_bitwise_the_results_of_an_uninterrup
     assert [event["counts"] for event in resumed.ingest.of_type("staleness")] == [{"1": 8}, {"1": 8}]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one_on_more_trainer_lanes_in_another_stage(
     drive: Drive, make_spec: MakeSpec, reference: Reference, tmp_path: Path
 ) -> None:

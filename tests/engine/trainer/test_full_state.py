@@ -12,6 +12,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.types import GroupBatch
 from worker.scheduling.planning.trainer_state import trainer_state
 
+pytestmark = pytest.mark.slow
 WORLD_SIZE = 2
 
 

@@ -33,9 +33,8 @@ def worse_than_off(profiles: Sequence[Profile]) -> dict[Profile, float]:
     return {profile: value for profile, value in ratios.items() if value > 1.01}
 
 
-@pytest.mark.parametrize("part", range(3))
-def test_with_exact_costs_search_is_nowhere_slower_than_off(part: int) -> None:
-    assert not worse_than_off(grid()[part * 24 :: 72])
+def test_with_exact_costs_search_is_nowhere_slower_than_off() -> None:
+    assert not worse_than_off(grid()[::72])
 
 
 @pytest.mark.slow
