@@ -125,59 +125,26 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='HealthChange',
+            name='Pool',
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=220)),
-                ('health', models.CharField(max_length=10)),
-                ('causes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=120), default=list, size=None)),
-                ('remedy', models.CharField(max_length=40)),
-                ('faults', models.JSONField()),
-                ('run_id', models.UUIDField(null=True)),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('gpu', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='health_changes', to='fleet.gpu')),
+                ('name', models.CharField(max_length=63, primary_key=True, serialize=False)),
+                ('description', models.CharField(blank=True, default='', max_length=200)),
+                ('match_labels', models.JSONField(default=dict)),
+                ('order', models.PositiveSmallIntegerField(default=100)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'ordering': ['-at', '-pk'],
-            },
-        ),
-        migrations.AddField(
-            model_name='gpu',
-            name='lane',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='gpus', to='fleet.lane'),
-        ),
-        migrations.AddField(
-            model_name='lane',
-            name='node',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lanes', to='fleet.node'),
-        ),
-        migrations.AddField(
-            model_name='gpu',
-            name='node',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gpus', to='fleet.node'),
-        ),
-        migrations.CreateModel(
-            name='PoolPolicy',
-            fields=[
-                ('id', models.PositiveSmallIntegerField(default=1, editable=False, primary_key=True, serialize=False)),
-                ('half_life_hours', models.FloatField(default=24.0)),
-                ('reclaim_seconds', models.FloatField(default=30.0)),
-            ],
-            options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='one_pool_policy'), models.CheckConstraint(condition=models.Q(('half_life_hours__gt', 0)), name='half_life_positive'), models.CheckConstraint(condition=models.Q(('reclaim_seconds__gte', 0)), name='reclaim_not_negative')],
+                'ordering': ['order', 'name'],
             },
         ),
         migrations.CreateModel(
             name='ProjectShare',
             fields=[
-                ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='share', serialize=False, to='accounts.project')),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('guaranteed_lanes', models.PositiveIntegerField(default=0)),
                 ('max_lanes', models.PositiveIntegerField(null=True)),
                 ('weight', models.FloatField(default=1.0, validators=[django.core.validators.MinValueValidator(0.0)])),
             ],
-            options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('weight__gte', 0)), name='share_weight_not_negative'), models.CheckConstraint(condition=models.Q(('max_lanes', None), ('max_lanes__gte', models.F('guaranteed_lanes')), _connector='OR'), name='share_limit_holds_guarantee')],
-            },
         ),
         migrations.CreateModel(
             name='StateChange',
@@ -189,9 +156,6 @@ class Migration(migrations.Migration):
                 ('reason', models.CharField(blank=True, default='', max_length=200)),
                 ('by', models.CharField(max_length=150)),
                 ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('gpu', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='state_changes', to='fleet.gpu')),
-                ('lane', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='state_changes', to='fleet.lane')),
-                ('node', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='state_changes', to='fleet.node')),
             ],
             options={
                 'ordering': ['-at', '-pk'],
@@ -219,14 +183,36 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at'],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('gpu',), name='one_open_test_per_gpu')],
             },
+        ),
+        migrations.CreateModel(
+            name='HealthChange',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=220)),
+                ('health', models.CharField(max_length=10)),
+                ('causes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=120), default=list, size=None)),
+                ('remedy', models.CharField(max_length=40)),
+                ('faults', models.JSONField()),
+                ('run_id', models.UUIDField(null=True)),
+                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('gpu', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='health_changes', to='fleet.gpu')),
+            ],
+            options={
+                'ordering': ['-at', '-pk'],
+            },
+        ),
+        migrations.AddField(
+            model_name='gpu',
+            name='lane',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='gpus', to='fleet.lane'),
         ),
         migrations.CreateModel(
             name='LaneLoan',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('label', models.CharField(max_length=120)),
+                ('pool', models.CharField(default='default', max_length=63)),
                 ('gpus', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), default=list, size=None)),
                 ('run_id', models.UUIDField(db_index=True)),
                 ('attempt', models.PositiveIntegerField()),
@@ -254,8 +240,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-since', 'pk'],
-                'indexes': [models.Index(fields=['run_id', 'attempt'], name='loan_of_run'), models.Index(fields=['until', 'since'], name='loan_by_time')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('until', None)), fields=('lane',), name='one_open_loan_per_lane'), models.CheckConstraint(condition=models.Q(('until', None), ('until__gte', models.F('since')), _connector='OR'), name='loan_ends_after_it_began')],
             },
         ),
         migrations.CreateModel(
@@ -263,6 +247,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('label', models.CharField(max_length=120)),
+                ('pool', models.CharField(default='default', max_length=63)),
                 ('gpus', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), default=list, size=None)),
                 ('accelerator', models.CharField(blank=True, default='', max_length=100)),
                 ('run_id', models.UUIDField(db_index=True, null=True)),
@@ -281,9 +266,111 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['since', 'pk'],
-                'indexes': [models.Index(fields=['project', 'since'], name='lane_use_of_project')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('until', None)), fields=('lane',), name='one_open_use_per_lane'), models.CheckConstraint(condition=models.Q(('until', None), ('until__gte', models.F('since')), _connector='OR'), name='lane_use_ends_after_it_began')],
             },
+        ),
+        migrations.AddField(
+            model_name='lane',
+            name='node',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lanes', to='fleet.node'),
+        ),
+        migrations.AddField(
+            model_name='gpu',
+            name='node',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gpus', to='fleet.node'),
+        ),
+        migrations.CreateModel(
+            name='PoolPolicy',
+            fields=[
+                ('pool', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='policy', serialize=False, to='fleet.pool')),
+                ('half_life_hours', models.FloatField(default=24.0)),
+                ('reclaim_seconds', models.FloatField(default=30.0)),
+            ],
+        ),
+        migrations.AddConstraint(
+            model_name='pool',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('match_labels', {}), ('name', 'default'), ('order', 32767)), models.Q(models.Q(('name', 'default'), _negated=True), models.Q(('match_labels', {}), _negated=True), ('order__lt', 32767)), _connector='OR'), name='default_pool_matches_all'),
+        ),
+        migrations.AddField(
+            model_name='lane',
+            name='pool',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='lanes', to='fleet.pool'),
+        ),
+        migrations.AddField(
+            model_name='projectshare',
+            name='pool',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='shares', to='fleet.pool'),
+        ),
+        migrations.AddField(
+            model_name='projectshare',
+            name='project',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='shares', to='accounts.project'),
+        ),
+        migrations.AddField(
+            model_name='statechange',
+            name='gpu',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='state_changes', to='fleet.gpu'),
+        ),
+        migrations.AddField(
+            model_name='statechange',
+            name='lane',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='state_changes', to='fleet.lane'),
+        ),
+        migrations.AddField(
+            model_name='statechange',
+            name='node',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='state_changes', to='fleet.node'),
+        ),
+        migrations.AddConstraint(
+            model_name='gputest',
+            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('gpu',), name='one_open_test_per_gpu'),
+        ),
+        migrations.AddIndex(
+            model_name='laneloan',
+            index=models.Index(fields=['run_id', 'attempt'], name='loan_of_run'),
+        ),
+        migrations.AddIndex(
+            model_name='laneloan',
+            index=models.Index(fields=['until', 'since'], name='loan_by_time'),
+        ),
+        migrations.AddConstraint(
+            model_name='laneloan',
+            constraint=models.UniqueConstraint(condition=models.Q(('until', None)), fields=('lane',), name='one_open_loan_per_lane'),
+        ),
+        migrations.AddConstraint(
+            model_name='laneloan',
+            constraint=models.CheckConstraint(condition=models.Q(('until', None), ('until__gte', models.F('since')), _connector='OR'), name='loan_ends_after_it_began'),
+        ),
+        migrations.AddIndex(
+            model_name='laneuse',
+            index=models.Index(fields=['project', 'since'], name='lane_use_of_project'),
+        ),
+        migrations.AddIndex(
+            model_name='laneuse',
+            index=models.Index(fields=['pool', 'until'], name='lane_use_of_pool'),
+        ),
+        migrations.AddConstraint(
+            model_name='laneuse',
+            constraint=models.UniqueConstraint(condition=models.Q(('until', None)), fields=('lane',), name='one_open_use_per_lane'),
+        ),
+        migrations.AddConstraint(
+            model_name='laneuse',
+            constraint=models.CheckConstraint(condition=models.Q(('until', None), ('until__gte', models.F('since')), _connector='OR'), name='lane_use_ends_after_it_began'),
+        ),
+        migrations.AddConstraint(
+            model_name='gpu',
+            constraint=models.UniqueConstraint(condition=models.Q(('uuid', '')), fields=('node', 'index'), name='gpu_once_per_node'),
+        ),
+        migrations.AddConstraint(
+            model_name='gpu',
+            constraint=models.UniqueConstraint(condition=models.Q(('uuid', ''), _negated=True), fields=('uuid',), name='gpu_uuid_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='poolpolicy',
+            constraint=models.CheckConstraint(condition=models.Q(('half_life_hours__gt', 0)), name='half_life_positive'),
+        ),
+        migrations.AddConstraint(
+            model_name='poolpolicy',
+            constraint=models.CheckConstraint(condition=models.Q(('reclaim_seconds__gte', 0)), name='reclaim_not_negative'),
         ),
         migrations.AddConstraint(
             model_name='lane',
@@ -302,12 +389,16 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('attempt', None), ('held_since', None), ('name_in_run', ''), ('preview_id', None), ('role', ''), ('run_id', None), ('test_id', None)), models.Q(models.Q(models.Q(('attempt__isnull', False), ('preview_id', None), ('run_id__isnull', False), ('test_id', None)), models.Q(('attempt', None), ('preview_id__isnull', False), ('run_id__isnull', False), ('test_id', None)), models.Q(('attempt', None), ('preview_id', None), ('run_id', None), ('test_id__isnull', False)), _connector='OR'), ('held_since__isnull', False), ('name_in_run__gt', ''), ('role__gt', '')), _connector='OR'), name='lane_free_or_held_whole'),
         ),
         migrations.AddConstraint(
-            model_name='gpu',
-            constraint=models.UniqueConstraint(condition=models.Q(('uuid', '')), fields=('node', 'index'), name='gpu_once_per_node'),
+            model_name='projectshare',
+            constraint=models.UniqueConstraint(fields=('project', 'pool'), name='one_share_per_project_and_pool'),
         ),
         migrations.AddConstraint(
-            model_name='gpu',
-            constraint=models.UniqueConstraint(condition=models.Q(('uuid', ''), _negated=True), fields=('uuid',), name='gpu_uuid_once'),
+            model_name='projectshare',
+            constraint=models.CheckConstraint(condition=models.Q(('weight__gte', 0)), name='share_weight_not_negative'),
+        ),
+        migrations.AddConstraint(
+            model_name='projectshare',
+            constraint=models.CheckConstraint(condition=models.Q(('max_lanes', None), ('max_lanes__gte', models.F('guaranteed_lanes')), _connector='OR'), name='share_limit_holds_guarantee'),
         ),
         migrations.AddIndex(
             model_name='statechange',

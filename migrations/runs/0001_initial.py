@@ -40,6 +40,7 @@ class Migration(migrations.Migration):
                 ('max_attempts', models.PositiveIntegerField()),
                 ('workload', models.CharField(max_length=64)),
                 ('priority', models.PositiveSmallIntegerField(default=1)),
+                ('pool', models.CharField(default='default', max_length=63)),
                 ('state', models.CharField(choices=[('queued', 'queued'), ('starting', 'starting'), ('running', 'running'), ('paused', 'paused'), ('stopping', 'stopping'), ('completed', 'completed'), ('stopped', 'stopped'), ('cancelled', 'cancelled'), ('failed', 'failed')], default='queued', max_length=10)),
                 ('state_changed_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('ending', models.CharField(blank=True, default='', max_length=10)),
@@ -187,7 +188,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(fields=['state', 'priority', 'created_at'], name='run_queue'),
+            index=models.Index(fields=['state', 'pool', 'priority', 'created_at'], name='run_queue'),
         ),
         migrations.AddIndex(
             model_name='run',

@@ -1,4 +1,4 @@
-"""What pool admins write about nodes and GPUs: labels, notes, price."""
+"""What pool admins write about nodes and GPUs: labels, by which lanes are in pools, notes, price."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,8 @@ from django.db import transaction
 
 from accounts.access import Actor, require_pool_admin
 from audit.record import record
-from fleet.models import Gpu, Node
+from fleet.models import Gpu, Lane, Node
+from fleet.pool_membership import assign_pools
 
 MAX_LABELS = 32
 MAX_LABEL_CHARS = 63
@@ -46,6 +47,8 @@ def annotate(
     if changes:
         type(on).objects.filter(pk=on.pk).update(**changes)
         on.refresh_from_db()
+        if labels is not None:
+            assign_pools(Lane.objects.filter(node=on) if isinstance(on, Node) else Lane.objects.filter(gpus=on))
         said: dict[str, Any] = {**changes}
         if "price_per_gpu_hour" in said:
             said["price_per_gpu_hour"] = str(said["price_per_gpu_hour"])

@@ -80,7 +80,7 @@ def peers_of(gpu: Gpu) -> Iterator[Gpu]:
     """
     if _is_slice(gpu):
         return
-    free = free_in_order(LaneKind.GPU).filter(node=gpu.node_id)
+    free = free_in_order(LaneKind.GPU, pool=None).filter(node=gpu.node_id)
     others = Gpu.objects.filter(node=gpu.node_id, state=ServiceState.ACTIVE, lost_since=None).exclude(pk=gpu.pk)
     found = others.filter(lane__in=[*free.values_list("pk", flat=True), gpu.lane_id]).select_related("lane__node")
     linked = gpu.topology.get("nvlink_peers", ())

@@ -1,15 +1,16 @@
 """Makes lanes of what nodes have: one for each GPU, and CPU slots.
 
-Invariant: a lane that is held is never removed or given other GPUs.
+Invariant: a lane that is held is never removed or given other GPUs. Each new lane is put into its pool.
 """
 
 from django.db import transaction
 from django.db.models import QuerySet
 
 from fleet.models import Lane, LaneKind, Node, ServiceState
+from fleet.pool_membership import assign_pools
 from fleet.signals import announce_lanes
 from fleet.state_changes import change_state
-from worker.contracts.lanes import gpu_resource
+from worker.contracts.lanes import DEFAULT_POOL, gpu_resource
 
 LOCAL_NODE = "local"
 LAYOUT = "lane layout"
@@ -37,15 +38,23 @@ def ensure_local_lanes(
 
 def give_gpus_lanes(node: Node) -> None:
     """Make a lane for each GPU of the node that has none: whole cards first, whose lanes get their own index."""
+    new = []
     for gpu in sorted(node.gpus.filter(lane=None), key=lambda gpu: bool(gpu.identity.get("parent_uuid"))):
         used = set(node.lanes.filter(kind=LaneKind.GPU).values_list("index", flat=True))
         # MIG slices share their card's index, and a card may take the place of one that is lost.
         index = next(number for number in range(gpu.index, gpu.index + len(used) + 1) if number not in used)
         gpu.lane = Lane.objects.create(
-            node=node, kind=LaneKind.GPU, index=index, label=f"{node.name}/{LaneKind.GPU}-{index}"
+            node=node,
+            pool_id=DEFAULT_POOL,
+            kind=LaneKind.GPU,
+            index=index,
+            label=f"{node.name}/{LaneKind.GPU}-{index}",
         )
         gpu.save(update_fields=["lane"])
+        new.append(gpu.lane.pk)
         announce_lanes()
+    if new:
+        assign_pools(Lane.objects.filter(pk__in=new))
 
 
 @transaction.atomic
@@ -55,11 +64,15 @@ def set_cpu_lanes(node: Node, number: int) -> None:
 
 
 def _set_slots(node: Node, number: int) -> None:
+    new = []
     for index in range(number):
-        label = f"{node.name}/{LaneKind.CPU}-{index}"
-        lane, _ = Lane.objects.get_or_create(node=node, kind=LaneKind.CPU, index=index, defaults={"label": label})
+        defaults = {"label": f"{node.name}/{LaneKind.CPU}-{index}", "pool_id": DEFAULT_POOL}
+        lane, is_new = Lane.objects.get_or_create(node=node, kind=LaneKind.CPU, index=index, defaults=defaults)
         if lane.reason == NOT_OFFERED:
             change_state(lane, ServiceState.ACTIVE, by=LAYOUT)
+        new += [lane.pk] * is_new
+    if new:
+        assign_pools(Lane.objects.filter(pk__in=new))
     _retire(node.lanes.filter(kind=LaneKind.CPU, index__gte=number))
 
 

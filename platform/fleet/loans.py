@@ -67,9 +67,9 @@ def _guaranteed(shares: Mapping[UUID, Share], project: UUID) -> int:
     return shares[project].guaranteed if project in shares else 0
 
 
-def held_with_loans(kind: LaneKind) -> dict[UUID, int]:
-    """Lanes of the kind that each project holds now, borrowed ones among them."""
-    rows = LaneUse.objects.filter(until=None, lane__kind=kind, project__isnull=False)
+def held_with_loans(pool: str, kind: LaneKind) -> dict[UUID, int]:
+    """Lanes of the kind in the pool that each project holds now, borrowed ones among them."""
+    rows = LaneUse.objects.filter(pool=pool, until=None, lane__kind=kind, project__isnull=False)
     return dict(rows.order_by().values_list("project_id").annotate(Count("pk")))
 
 
@@ -109,6 +109,7 @@ def _loan_of(use: LaneUse, lender: Project | None) -> LaneLoan:
     return LaneLoan(
         lane_id=use.lane_id,
         label=use.label,
+        pool=use.pool,
         gpus=use.gpus,
         run_id=use.run_id,
         attempt=use.attempt,
@@ -169,9 +170,10 @@ def end_loans(lanes: Collection[int]) -> None:
     ended.update(until=timezone.now())
 
 
-def open_loans() -> list[LaneLoan]:
-    """The loans of now, the newest first."""
-    return list(LaneLoan.objects.filter(until=None).select_related("lane", "project"))
+def open_loans(pool: str | None = None) -> list[LaneLoan]:
+    """The loans of now in a pool, or in all, the newest first."""
+    loans = LaneLoan.objects.filter(until=None).select_related("lane", "project")
+    return list(loans if pool is None else loans.filter(pool=pool))
 
 
 def lent_names(run_id: UUID, attempt: int) -> set[str]:
@@ -180,9 +182,9 @@ def lent_names(run_id: UUID, attempt: int) -> set[str]:
     return set(loans.values_list("name_in_run", flat=True))
 
 
-def recent_returns(since: datetime) -> tuple[float, int]:
-    """(Seconds lent, loans that were asked back) of the loans that ended since then."""
-    ended = LaneLoan.objects.filter(until__gte=since, resize__isnull=False)
+def recent_returns(pool: str, since: datetime) -> tuple[float, int]:
+    """(Seconds lent, loans that were asked back) of the loans in the pool that ended since then."""
+    ended = LaneLoan.objects.filter(pool=pool, until__gte=since, resize__isnull=False)
     times = ended.values_list("since", "until")
     seconds = sum(((until - begin).total_seconds() for begin, until in times if until is not None), 0.0)
     return seconds, ended.filter(notice_at__isnull=False).count()

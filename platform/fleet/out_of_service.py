@@ -19,14 +19,14 @@ _IN_WORDS = {
 }
 
 
-def lanes_out_of_service() -> Mapping[LaneKind, int]:
-    """Number of lanes by kind that take no work now, held or not."""
-    return Counter(LaneKind(lane.kind) for lane in lanes_with_places() if not of_lane(lane).takes_work)
+def lanes_out_of_service(pool: str | None = None) -> Mapping[LaneKind, int]:
+    """Number of lanes of a pool, or of all, by kind that take no work now, held or not."""
+    return Counter(LaneKind(lane.kind) for lane in lanes_with_places(pool) if not of_lane(lane).takes_work)
 
 
-def why_out_of_service() -> str:
-    """Which nodes and GPUs take no work, since when, by whom and why; empty where all do."""
-    standings = (of_lane(lane) for lane in lanes_with_places())
+def why_out_of_service(pool: str | None = None) -> str:
+    """Which nodes and GPUs of a pool, or of all, take no work, since when, by whom and why; empty where all do."""
+    standings = (of_lane(lane) for lane in lanes_with_places(pool))
     places = list(dict.fromkeys(standing for standing in standings if not standing.takes_work))
     named = [_sentence(standing) for standing in places[:MAX_PLACES]]
     rest = len(places) - len(named)

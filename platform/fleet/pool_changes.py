@@ -25,7 +25,7 @@ _SHOWN: dict[type[Model], tuple[str, ...]] = {
         *(*_DECISION, *_WRITTEN, "uuid", "accelerator", "lane_id", "lost_since"),
         *("identity", "topology", "faults", "health", "health_causes", "remedy"),
     ),
-    Lane: (*_DECISION, "label", "run_id", "preview_id", "role"),
+    Lane: (*_DECISION, "label", "pool_id", "run_id", "preview_id", "role"),
 }
 """The columns that the page shows and that no report carries to it."""
 

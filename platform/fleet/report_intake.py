@@ -17,8 +17,9 @@ from django.utils import timezone
 from fleet.gpu_health import FIELDS as HEALTH_FIELDS
 from fleet.gpu_health import follow
 from fleet.lane_layout import give_gpus_lanes, set_cpu_lanes
-from fleet.models import Gpu, Node, NodeAgent
+from fleet.models import Gpu, Lane, Node, NodeAgent
 from fleet.pool_changes import publish_reports
+from fleet.pool_membership import assign_pools
 from fleet.standing import AGENT
 from fleet.state_changes import mark_found, mark_lost
 from worker.contracts.lanes import gpu_resource
@@ -135,6 +136,8 @@ def _move(row: Gpu, node: Node) -> None:
     row.save(update_fields=["node", "lane"])
     if lane is not None and lane.held_since is None:
         lane.delete()
+    elif lane is not None:
+        assign_pools(Lane.objects.filter(pk=lane.pk))
 
 
 def _write(model: type[Row], rows: Iterable[Row], fields: Iterable[str]) -> None:

@@ -31,47 +31,48 @@ class HoldingAttempt:
     num_lanes: int
 
 
-def pool_lanes() -> Mapping[LaneKind, int]:
-    """Number of lanes by kind that can be allocated to runs, free or not."""
-    return _by_kind(_usable_lanes())
+def pool_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
+    """Number of lanes of a pool, or of all, by kind that can be allocated to runs, free or not."""
+    return _by_kind(_usable_lanes(pool))
 
 
-def all_lanes() -> Mapping[LaneKind, int]:
-    """Number of lanes by kind, whether they take work or not; without those that their node does not offer any more."""
-    return _by_kind(Lane.objects.exclude(reason=NOT_OFFERED))
+def all_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
+    """Number of lanes of a pool, or of all, by kind, whether they take work or not; without those that their node does
+    not offer any more."""
+    return _by_kind(_of_pool(Lane.objects.exclude(reason=NOT_OFFERED), pool))
 
 
-def free_lanes() -> Mapping[LaneKind, int]:
-    """Number of free lanes by kind."""
-    return _by_kind(_usable_lanes().filter(held_since=None))
+def free_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
+    """Number of free lanes of a pool, or of all, by kind."""
+    return _by_kind(_usable_lanes(pool).filter(held_since=None))
 
 
-def free_in_order(kind: LaneKind, *, device: str | None = None) -> QuerySet[Lane]:
-    """The free lanes of a kind, in the order in which they are allocated; with `device`, those with that accelerator,
-    or the CPU lanes for `cpu`."""
-    free = _usable_lanes().filter(kind=kind, held_since=None)
+def free_in_order(kind: LaneKind, *, pool: str | None, device: str | None = None) -> QuerySet[Lane]:
+    """The free lanes of a kind in a pool, or in all, in the order of allocation; with `device`, those with that
+    accelerator, or the CPU lanes for `cpu`."""
+    free = _usable_lanes(pool).filter(kind=kind, held_since=None)
     if device is not None:
         of_device = Lane.objects.filter(gpus__accelerator=device) if device != CPU else Lane.objects.filter(gpus=None)
         free = free.filter(pk__in=of_device.values("pk"))
     return _in_order(free)
 
 
-def free_devices(kind: LaneKind) -> dict[str, int]:
-    """Number of free lanes of a kind by device."""
-    return dict(Counter(_device(lane) for lane in free_in_order(kind)))
+def free_devices(kind: LaneKind, pool: str) -> dict[str, int]:
+    """Number of free lanes of a kind in a pool, by device."""
+    return dict(Counter(_device(lane) for lane in free_in_order(kind, pool=pool)))
 
 
 def devices_for(wanted: LaneSpec) -> tuple[str, ...]:
     """Devices of the rollout and trainer lanes that `wanted` would get now, in the order of allocation."""
     num_lanes = wanted.num_rollout + wanted.num_trainer
-    kind = kind_for(LaneRole.TRAINER, pool_lanes())
-    return tuple(_device(lane) for lane in free_in_order(kind)[:num_lanes])
+    kind = kind_for(LaneRole.TRAINER, pool_lanes(wanted.pool))
+    return tuple(_device(lane) for lane in free_in_order(kind, pool=wanted.pool)[:num_lanes])
 
 
-def pool_devices(num_lanes: int) -> tuple[str, ...]:
+def pool_devices(pool: str, num_lanes: int) -> tuple[str, ...]:
     """Devices of the first `num_lanes` lanes that can generate or train, free or not; fewer if the pool has fewer."""
-    kind = kind_for(LaneRole.TRAINER, pool_lanes())
-    return tuple(_device(lane) for lane in _in_order(_usable_lanes().filter(kind=kind))[:num_lanes])
+    kind = kind_for(LaneRole.TRAINER, pool_lanes(pool))
+    return tuple(_device(lane) for lane in _in_order(_usable_lanes(pool).filter(kind=kind))[:num_lanes])
 
 
 def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
@@ -164,10 +165,10 @@ def _grant(lane: Lane, gpus: Iterable[Gpu]) -> LaneGrant:
     )
 
 
-def lanes_with_places() -> QuerySet[Lane]:
-    """Every lane with its node and GPUs, in the pool's order; those that their node does not offer any more are left
-    out."""
-    return _in_order(Lane.objects.exclude(reason=NOT_OFFERED))
+def lanes_with_places(pool: str | None = None) -> QuerySet[Lane]:
+    """Every lane of a pool, or of all, with its node and GPUs, in the order of allocation; without those that their
+    node does not offer any more."""
+    return _in_order(_of_pool(Lane.objects.exclude(reason=NOT_OFFERED), pool))
 
 
 def head_address() -> str:
@@ -209,14 +210,19 @@ def _device(lane: Lane) -> str:
     return CPU if lane.kind == LaneKind.CPU else lane.accelerator
 
 
-def _usable_lanes() -> QuerySet[Lane]:
-    """Lanes that take work: by decision of their node, of all their GPUs, and of themselves; on nodes that Ray reaches,
-    and where it gives GPUs to Tandem."""
+def _of_pool(lanes: QuerySet[Lane], pool: str | None) -> QuerySet[Lane]:
+    return lanes if pool is None else lanes.filter(pool=pool)
+
+
+def _usable_lanes(pool: str | None = None) -> QuerySet[Lane]:
+    """Lanes of a pool, or of all, that take work: by decision of their node, of all their GPUs, and of themselves; on
+    nodes that Ray reaches, and where it gives GPUs to Tandem."""
     active = ServiceState.ACTIVE
     idle_gpus = Gpu.objects.filter(~Q(state=active) | Q(lost_since__isnull=False), lane__isnull=False)
-    return Lane.objects.filter(
+    takes_work = Lane.objects.filter(
         Q(kind=LaneKind.CPU) | Q(node__are_gpus_held=True), state=active, node__state=active, node__lost_since=None
     ).exclude(pk__in=idle_gpus.values("lane"))
+    return _of_pool(takes_work, pool)
 
 
 def _by_kind(lanes: QuerySet[Lane]) -> Mapping[LaneKind, int]:

@@ -44,9 +44,9 @@ def allocate(*, holder: LaneHolder, wanted: LaneSpec, trainers: Collection[int] 
     lanes that generate or train, of those that train; by default the last ones do.
     """
     chosen: dict[LaneKind, list[Lane]] = {}
-    pool = pool_lanes()
+    pool = pool_lanes(wanted.pool)
     for kind, count in kinds_wanted(wanted, pool).items():
-        chosen[kind] = _locked_free_lanes(kind, count)
+        chosen[kind] = _locked_free_lanes(kind, count, pool=wanted.pool)
         if len(chosen[kind]) < count:
             return None
     working = kind_for(LaneRole.TRAINER, pool)
@@ -71,14 +71,14 @@ class WantedLanes:
 
 @transaction.atomic
 def allocate_more(
-    *, holder: LaneHolder, wanted: Sequence[WantedLanes], rewards_on_gpus: bool = False
+    *, holder: LaneHolder, pool: str, wanted: Sequence[WantedLanes], rewards_on_gpus: bool = False
 ) -> tuple[LaneGrant, ...] | None:
     """Allocate further lanes to an attempt that holds some; None if the free lanes do not suffice for all of them."""
-    pool, taken = pool_lanes(), list[tuple[Lane, LaneRole, str]]()
+    lanes_of_pool, taken = pool_lanes(pool), list[tuple[Lane, LaneRole, str]]()
     for more in wanted:
-        kind = kind_for(more.role, pool, rewards_on_gpus=rewards_on_gpus)
+        kind = kind_for(more.role, lanes_of_pool, rewards_on_gpus=rewards_on_gpus)
         used = [lane.pk for lane, _, _ in taken]
-        lanes = _locked_free_lanes(kind, more.number, device=more.device, without=used)
+        lanes = _locked_free_lanes(kind, more.number, pool=pool, device=more.device, without=used)
         if len(lanes) < more.number:
             return None
         first = _next_number(holder, more.role) + sum(role is more.role for _, role, _ in taken)
@@ -126,6 +126,7 @@ def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, str]]) -> No
         use = LaneUse(
             lane=lane,
             label=lane.label,
+            pool=lane.pool_id,
             gpus=[gpu.name for gpu in lane.gpus.all()],
             accelerator=lane.accelerator,
             price_per_hour=lane.price_per_hour,
@@ -153,12 +154,12 @@ def _trainers_last(lanes: list[Lane], num_working: int, trainers: Collection[int
 
 
 @transaction.atomic
-def allocate_for_preview(holder: LaneHolder) -> LaneGrant | None:
-    """Allocate a lane for a preview: a GPU if the pool has any, else a CPU lane; None if none is free.
+def allocate_for_preview(holder: LaneHolder, pool: str) -> LaneGrant | None:
+    """Allocate a lane of the pool for a preview: a GPU if it has any, else a CPU lane; None if none is free.
 
     A single lane does not queue behind runs that wait for several.
     """
-    for lane in _locked_free_lanes(kind_for(LaneRole.ROLLOUT, pool_lanes()), 1):
+    for lane in _locked_free_lanes(kind_for(LaneRole.ROLLOUT, pool_lanes(pool)), 1, pool=pool):
         _hold(holder, [(lane, LaneRole.ROLLOUT, lane_name(LaneRole.ROLLOUT, 0))])
         return grant_of(lane)
     return None
@@ -177,13 +178,13 @@ def allocate_for_test(test_id: UUID, lanes: Collection[int]) -> bool:
 
 
 def _locked_free_lanes(
-    kind: LaneKind, count: int, *, device: str | None = None, without: Collection[int] = ()
+    kind: LaneKind, count: int, *, pool: str, device: str | None = None, without: Collection[int] = ()
 ) -> list[Lane]:
-    """At most `count` free lanes of the kind, locked until the transaction ends.
+    """At most `count` free lanes of the kind in the pool, locked until the transaction ends.
 
     `device` is the accelerator that they must have, or `cpu`; `without` are keys of lanes to leave out.
     """
-    free = free_in_order(kind, device=device).exclude(pk__in=without)
+    free = free_in_order(kind, pool=pool, device=device).exclude(pk__in=without)
     return list(free.select_for_update(skip_locked=True, of=("self",))[:count])
 
 

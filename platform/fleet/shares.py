@@ -1,4 +1,8 @@
-"""Shares of the pool: who may have what, who has it, and who used it lately."""
+"""Shares of the pools: who may have what of each, who has it, and who used it lately.
+
+Invariant: a use counts for the pool that its lane was allocated in, also once labels have moved the lane to another.
+Until it ends, more lanes may count as held in the old pool than it has, and fewer in the new one than are held.
+"""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,55 +16,62 @@ from accounts.access import Actor, require_pool_admin
 from accounts.models import Project
 from audit.record import record
 from fleet.fair_share import Share, decayed_lane_hours
-from fleet.models import LaneKind, LaneLoan, LaneUse, PoolPolicy, ProjectShare
+from fleet.models import LaneKind, LaneLoan, LaneUse, Pool, PoolPolicy, ProjectShare
 from fleet.selectors import all_lanes
 
 MAX_LANES = 100_000
 MAX_WEIGHT = 1000.0
+MAX_RECLAIM_SECONDS = 24.0 * 3600
 MAX_HALF_LIFE_HOURS = 24.0 * 365
 NUM_HALF_LIVES = 10
 """Use from longer ago counts less than a thousandth, and is left out."""
 
 
-def scarce_kind() -> LaneKind:
-    """The kind of lane that shares are counted in: what generates and trains."""
-    return LaneKind.GPU if all_lanes().get(LaneKind.GPU) else LaneKind.CPU
+def scarce_kind(pool: str) -> LaneKind:
+    """The kind of lane that shares of the pool are counted in: what generates and trains there."""
+    return LaneKind.GPU if all_lanes(pool).get(LaneKind.GPU) else LaneKind.CPU
 
 
-def shares() -> dict[UUID, Share]:
-    """The shares that were set."""
+def shares(pool: str) -> dict[UUID, Share]:
+    """The shares of the pool that were set, by project."""
     return {
         row.project_id: Share(guaranteed=row.guaranteed_lanes, limit=row.max_lanes, weight=row.weight)
-        for row in ProjectShare.objects.all()
+        for row in ProjectShare.objects.filter(pool=pool)
     }
 
 
-def half_life_hours() -> float:
-    policy = PoolPolicy.objects.first() or PoolPolicy()
+def pools_open_to(project: Project) -> list[str]:
+    """Names of the pools that the project may hold lanes of, in order."""
+    kept_out = ProjectShare.objects.filter(project=project, max_lanes=0)
+    return list(Pool.objects.exclude(pk__in=kept_out.values("pool")).values_list("pk", flat=True))
+
+
+def half_life_hours(pool: str) -> float:
+    policy = PoolPolicy.objects.filter(pool=pool).first() or PoolPolicy()
     return policy.half_life_hours
 
 
-def reclaim_seconds() -> float:
-    """Seconds in which a lane that is asked back may finish its fragment."""
-    policy = PoolPolicy.objects.first() or PoolPolicy()
+def reclaim_seconds(pool: str) -> float:
+    """Seconds in which a lane of the pool that is asked back may finish its fragment."""
+    policy = PoolPolicy.objects.filter(pool=pool).first() or PoolPolicy()
     return policy.reclaim_seconds
 
 
-def held_lanes(kind: LaneKind) -> dict[UUID, int]:
-    """Lanes of the kind that each project holds now. Those on loan are left out: who is entitled to them gets them
-    back, so they stand in nobody's way."""
-    rows = LaneUse.objects.filter(until=None, lane__kind=kind, project__isnull=False)
+def held_lanes(pool: str, kind: LaneKind) -> dict[UUID, int]:
+    """Lanes of the kind that each project holds now, of those allocated in the pool. Those on loan are left out: who is
+    entitled to them gets them back, so they stand in nobody's way."""
+    rows = LaneUse.objects.filter(pool=pool, until=None, lane__kind=kind, project__isnull=False)
     rows = rows.exclude(lane__in=LaneLoan.objects.filter(until=None).values("lane"))
     return dict(rows.order_by().values_list("project_id").annotate(Count("pk")))
 
 
-def used_lane_hours(kind: LaneKind, now: datetime) -> dict[UUID, float]:
-    """Decayed lane hours of the kind by project, see `fleet.fair_share`."""
-    half_life = half_life_hours()
+def used_lane_hours(pool: str, kind: LaneKind, now: datetime) -> dict[UUID, float]:
+    """Decayed lane hours of the kind in the pool by project, see `fleet.fair_share`."""
+    half_life = half_life_hours(pool)
     oldest = now - timedelta(hours=NUM_HALF_LIVES * half_life)
     # A use outlives its lane, and then tells its kind by its GPUs.
     of_kind = Q(gpus=[]) if kind == LaneKind.CPU else ~Q(gpus=[])
-    rows = LaneUse.objects.filter(of_kind, project__isnull=False).filter(Q(until=None) | Q(until__gt=oldest))
+    rows = LaneUse.objects.filter(of_kind, pool=pool, project__isnull=False).filter(Q(until=None) | Q(until__gt=oldest))
     uses = (
         (project, 1.0, since.timestamp() / 3600, (until or now).timestamp() / 3600)
         for project, since, until in rows.values_list("project_id", "since", "until")
@@ -70,9 +81,18 @@ def used_lane_hours(kind: LaneKind, now: datetime) -> dict[UUID, float]:
 
 @transaction.atomic
 def set_share(
-    *, user: Actor, project: Project, guaranteed: int = 0, limit: int | None = None, weight: float = 1.0
+    *,
+    user: Actor,
+    project: Project,
+    pool: Pool,
+    guaranteed: int = 0,
+    limit: int | None = None,
+    weight: float = 1.0,
 ) -> ProjectShare:
-    """Raises `PermissionDenied`, `ValidationError` by field."""
+    """Set what the project may have of the pool; a limit of 0 keeps it out.
+
+    Raises `PermissionDenied`, `ValidationError` by field.
+    """
     admin = require_pool_admin(user)
     for field, value in (("guaranteed_lanes", guaranteed), ("max_lanes", limit)):
         if value is not None and not 0 <= value <= MAX_LANES:
@@ -82,19 +102,32 @@ def set_share(
     if not 0 <= weight <= MAX_WEIGHT:
         raise ValidationError({"weight": f"`weight` must lie between 0 and {MAX_WEIGHT:g}, got {weight}"})
     values: dict[str, Any] = {"guaranteed_lanes": guaranteed, "max_lanes": limit, "weight": weight}
-    share, _ = ProjectShare.objects.update_or_create(project=project, defaults=values)
-    record("project.set_share", project, user=admin, project_id=project.pk, **values)
+    share, _ = ProjectShare.objects.update_or_create(project=project, pool=pool, defaults=values)
+    record("project.set_share", project, user=admin, project_id=project.pk, pool=pool.name, **values)
     return share
 
 
 @transaction.atomic
-def set_half_life(*, user: Actor, hours: float) -> PoolPolicy:
+def set_half_life(*, user: Actor, pool: Pool, hours: float) -> PoolPolicy:
     """Raises `PermissionDenied`, `ValidationError`."""
     admin = require_pool_admin(user)
     if not 0 < hours <= MAX_HALF_LIFE_HOURS:
         raise ValidationError(
             {"half_life_hours": f"`half_life_hours` must be > 0 and ≤ {MAX_HALF_LIFE_HOURS:g} (a year), got {hours}"}
         )
-    policy, _ = PoolPolicy.objects.update_or_create(pk=1, defaults={"half_life_hours": hours})
-    record("pool.set_policy", policy, user=admin, half_life_hours=hours)
+    policy, _ = PoolPolicy.objects.update_or_create(pool=pool, defaults={"half_life_hours": hours})
+    record("pool.set_policy", pool, user=admin, half_life_hours=hours)
+    return policy
+
+
+@transaction.atomic
+def set_reclaim_seconds(*, user: Actor, pool: Pool, seconds: float) -> PoolPolicy:
+    """Raises `PermissionDenied`, `ValidationError`."""
+    admin = require_pool_admin(user)
+    if not 0 <= seconds <= MAX_RECLAIM_SECONDS:
+        raise ValidationError(
+            {"reclaim_seconds": f"`reclaim_seconds` must be ≥ 0 and ≤ {MAX_RECLAIM_SECONDS:g} (a day), got {seconds}"}
+        )
+    policy, _ = PoolPolicy.objects.update_or_create(pool=pool, defaults={"reclaim_seconds": seconds})
+    record("pool.set_policy", pool, user=admin, reclaim_seconds=seconds)
     return policy

@@ -80,7 +80,8 @@ def _claim(preview_id: UUID, code: str) -> LaneGrant | None:
             preview_id=preview_id,
             project_id=preview.run.project_id,
             user_id=preview.created_by_id,
-        )
+        ),
+        preview.run.pool,
     )
     if lane is None:
         preview.detail = WAITING

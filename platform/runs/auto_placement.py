@@ -59,8 +59,10 @@ def hypothetical_plan(asked: RunSpec) -> PlanPreview:
     If the pool has too few lanes, the missing ones are assumed to equal its last one. Raises `PlanningFailed`.
     """
     num_lanes = asked.lanes.num_rollout + asked.lanes.num_trainer
-    devices = pool_devices(num_lanes)
+    devices = pool_devices(asked.lanes.pool, num_lanes)
     if not devices:
-        raise PlanningFailed("the pool has no lanes: register a node first")
+        raise PlanningFailed(
+            f"the pool {asked.lanes.pool} has no lanes that take work: add a node to it, or choose another"
+        )
     chosen = planned(asked, devices + devices[-1:] * (num_lanes - len(devices)))
     return {**chosen.body, "fits_pool": len(devices) == num_lanes}

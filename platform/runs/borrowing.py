@@ -32,7 +32,7 @@ from fleet.loans import (
     open_loans,
     recent_returns,
 )
-from fleet.models import LaneKind
+from fleet.models import LaneKind, Pool
 from fleet.selectors import all_lanes, devices_by_lane, free_devices, free_lanes, grants_of, pool_lanes
 from fleet.services import WantedLanes
 from fleet.shares import scarce_kind, shares
@@ -89,35 +89,43 @@ def lend_soon(**_: object) -> None:
 def lend_idle_lanes() -> int:
     """One round; returns the number of lanes that were lent."""
     with advisory_lock(_LOCK, wait=False) as is_ours:
-        if not is_ours or not any(lendable().values()):
+        if not is_ours:
             return 0
-        offers = [_offer(borrower) for borrower in _borrowers()]
-        return sum(_lend(loan) for loan in share([offer for offer in offers if offer.gains], _limits()))
+        return sum(_lend_in(pool) for pool in Pool.objects.values_list("name", flat=True))
 
 
-def lendable() -> dict[LaneKind, int]:
-    """Free lanes by kind that no run in turn can use: what runs need that fit into the free lanes, and into those on
-    their way back, is kept for them."""
-    free, pool = Counter(free_lanes()), pool_lanes()
+def _lend_in(pool: str) -> int:
+    """The round of one pool."""
+    if not any(lendable(pool).values()):
+        return 0
+    offers = [_offer(pool, borrower) for borrower in _borrowers(pool)]
+    return sum(_lend(pool, loan) for loan in share([offer for offer in offers if offer.gains], _limits(pool)))
+
+
+def lendable(pool: str) -> dict[LaneKind, int]:
+    """Free lanes of the pool by kind that no run in turn can use: what runs need that fit into the free lanes, and into
+    those on their way back, is kept for them."""
+    free, lanes = Counter(free_lanes(pool)), pool_lanes(pool)
     if not free:
         return {}
-    coming = Counter(LaneKind(loan.lane.kind) for loan in open_loans() if loan.lane is not None and loan.notice_at)
+    coming = Counter(LaneKind(loan.lane.kind) for loan in open_loans(pool) if loan.lane is not None and loan.notice_at)
     left = free + coming
-    for run in current_queue().in_turn:
-        wanted = kinds_wanted(run.asked_lanes, pool)
+    for run in current_queue(pool).in_turn:
+        wanted = kinds_wanted(run.asked_lanes, lanes)
         if all(left[kind] >= number for kind, number in wanted.items()):
             left.subtract(wanted)
     return {kind: max(0, min(free[kind], left[kind])) for kind in LaneKind}
 
 
-def _limits() -> dict[Hashable, int]:
+def _limits(pool: str) -> dict[Hashable, int]:
     """The most lanes to lend of each kind, of each device, and to each project."""
     found: dict[Hashable, int] = {}
-    for kind, number in lendable().items():
+    for kind, number in lendable(pool).items():
         found[kind] = number
-        found |= {(kind, device): count for device, count in free_devices(kind).items()}
-    held, kind = held_with_loans(scarce_kind()), scarce_kind()
-    for project, of_project in shares().items():
+        found |= {(kind, device): count for device, count in free_devices(kind, pool).items()}
+    kind = scarce_kind(pool)
+    held = held_with_loans(pool, kind)
+    for project, of_project in shares(pool).items():
         if of_project.limit is not None:
             found[kind, project] = max(0, of_project.limit - held.get(project, 0))
     return found
@@ -126,9 +134,9 @@ def _limits() -> dict[Hashable, int]:
 # --- who may borrow, and what it gains --------------------------------------------------------------------------------
 
 
-def _borrowers() -> Iterator[Borrower]:
-    attempts = Attempt.objects.filter(ended_at=None, run__state=RunState.RUNNING)
-    stays = recent_returns(timezone.now() - STAYS_WINDOW)
+def _borrowers(pool: str) -> Iterator[Borrower]:
+    attempts = Attempt.objects.filter(ended_at=None, run__state=RunState.RUNNING, run__pool=pool)
+    stays = recent_returns(pool, timezone.now() - STAYS_WINDOW)
     for attempt in attempts.select_related("run").defer("run__prompts").order_by("created_at"):
         if _is_resizing(attempt):
             continue
@@ -177,11 +185,12 @@ def _of_attempt(attempt: Attempt, lent_seconds: float, num_reclaimed: int) -> It
 def _idle(attempt: Attempt, roles: Mapping[str, LaneRole], device_of: Mapping[str, str]) -> Iterator[IdleLanes]:
     """The idle lanes that could join the run, by role and device. Samples of a deterministic run must not depend on
     which lanes are idle, so it takes devices alone that it has in that role."""
-    spec, pool, can_lend = attempt.concrete_spec, pool_lanes(), lendable()
+    spec, pool = attempt.concrete_spec, attempt.run.pool
+    lanes, can_lend = pool_lanes(pool), lendable(pool)
     for role, number in room(attempt, roles).items():
-        kind = kind_for(role, pool, rewards_on_gpus=spec.lanes.rewards_on_gpus)
+        kind = kind_for(role, lanes, rewards_on_gpus=spec.lanes.rewards_on_gpus)
         own = {device_of[lane] for lane, other in roles.items() if other is role}
-        for device, free in sorted(free_devices(kind).items()):
+        for device, free in sorted(free_devices(kind, pool).items()):
             most = min(number, free, can_lend.get(kind, 0))
             if most > 0 and (device in own or not spec.pipeline.deterministic):
                 yield IdleLanes(role=role, device=device, profile=profile_name(device) or "", most=most)
@@ -220,12 +229,12 @@ def _mean_seconds(costs: tuple[WorkCost, ...], kind: CostKind, *, of_gang: bool 
     return sum(each) / len(each) if each else None
 
 
-def _offer(borrower: Borrower) -> Offer[UUID, Borrower]:
+def _offer(pool: str, borrower: Borrower) -> Offer[UUID, Borrower]:
     attempt, role, device = borrower.attempt, borrower.forecast.role, borrower.forecast.device
-    kind = kind_for(role, pool_lanes(), rewards_on_gpus=attempt.concrete_spec.lanes.rewards_on_gpus)
+    kind = kind_for(role, pool_lanes(pool), rewards_on_gpus=attempt.concrete_spec.lanes.rewards_on_gpus)
     limits: list[Hashable] = [kind, (kind, device)]
-    of_project = shares().get(attempt.run.project_id)
-    if of_project is not None and of_project.limit is not None and kind == scarce_kind():
+    of_project = shares(pool).get(attempt.run.project_id)
+    if of_project is not None and of_project.limit is not None and kind == scarce_kind(pool):
         limits.append((kind, attempt.run.project_id))
     gains = net_gain_seconds(borrower.forecast.seconds, borrower.terms)
     return Offer(run=attempt.run_id, what=borrower, gains=gains, limits=tuple(limits))
@@ -234,7 +243,7 @@ def _offer(borrower: Borrower) -> Offer[UUID, Borrower]:
 # --- the loan ---------------------------------------------------------------------------------------------------------
 
 
-def _lend(loan: Loan[UUID, Borrower]) -> int:
+def _lend(pool: str, loan: Loan[UUID, Borrower]) -> int:
     """Let the lanes join the run; returns their number, 0 where they are not idle any more or it cannot be resized."""
     borrower, number = loan.offer.what, loan.num_lanes
     role, device = borrower.forecast.role, borrower.forecast.device
@@ -242,16 +251,16 @@ def _lend(loan: Loan[UUID, Borrower]) -> int:
     wanted = WantedResize(add=[WantedLanes(role=role, number=number, device=device)])
     try:
         with transaction.atomic():
-            kind = kind_for(role, pool_lanes(), rewards_on_gpus=attempt.concrete_spec.lanes.rewards_on_gpus)
-            if lendable().get(kind, 0) < number:
+            kind = kind_for(role, pool_lanes(pool), rewards_on_gpus=attempt.concrete_spec.lanes.rewards_on_gpus)
+            if lendable(pool).get(kind, 0) < number:
                 return 0
-            held = held_with_loans(kind)
+            held = held_with_loans(pool, kind)
             row = request_resize(user=None, run=run, wanted=wanted, cause=ResizeCause.BORROW)
             begin_loans(
                 run_id=run.pk,
                 attempt=attempt.number,
                 names=row.added,
-                from_projects=_lenders(run.project_id, number, kind, held),
+                from_projects=_lenders(pool, run.project_id, number, kind, held),
                 resize=row.pk,
                 forecast=_forecast_of(loan),
             )
@@ -261,11 +270,11 @@ def _lend(loan: Loan[UUID, Borrower]) -> int:
     return number
 
 
-def _lenders(project: UUID, number: int, kind: LaneKind, held: Mapping[UUID, int]) -> list[UUID | None]:
+def _lenders(pool: str, project: UUID, number: int, kind: LaneKind, held: Mapping[UUID, int]) -> list[UUID | None]:
     """Shares are of the scarce kind of lane; others are the pool's."""
-    if kind != scarce_kind():
+    if kind != scarce_kind(pool):
         return [None] * number
-    return lenders(project, number, num_lanes=all_lanes().get(kind, 0), held=held, shares=shares())
+    return lenders(project, number, num_lanes=all_lanes(pool).get(kind, 0), held=held, shares=shares(pool))
 
 
 def _forecast_of(loan: Loan[UUID, Borrower]) -> LoanForecast:

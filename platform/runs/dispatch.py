@@ -1,9 +1,9 @@
-"""Dispatch of waiting runs in the order of the queue, each with its whole gang of lanes.
+"""Dispatch of waiting runs in the order of their pool's queue, each with its whole gang of lanes.
 
-The first run that the pool is large enough for blocks those behind it, so that small runs do not starve a large one.
-For `placement: auto` the planner works before the transaction, because planning may take seconds. Lanes, state and
-attempt change in one transaction, which is rolled back if the lanes are not those of the plan; the launch task is
-enqueued on commit.
+Each pool is served for itself. The first run that it is large enough for blocks those behind it, so that small runs do
+not starve a large one. For `placement: auto` the planner works before the transaction, because planning may take
+seconds. Lanes, state and attempt change in one transaction, which is rolled back if the lanes are not those of the
+plan; the launch task is enqueued on commit.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from runs.failure import describe_failure
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, Run
 from runs.plan_cache import PlanBeingMade, PlanningFailed
-from runs.run_queue import WAITING_STATES, current_queue, waiting_runs
+from runs.run_queue import WAITING_STATES, current_queue, pools_with_queues, waiting_runs
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.states import RunState
@@ -41,14 +41,31 @@ def dispatch_soon(**_: object) -> None:
 
 
 def dispatch_waiting() -> list[UUID]:
-    """Start the runs that fit, in the queue's order; returns their ids."""
+    """Start the runs that fit, in the order of each pool's queue; returns their ids.
+
+    An error in one pool is raised once the others are served.
+    """
     started: list[UUID] = []
-    pool = pool_lanes()
-    for run in current_queue().in_turn:
+    errors: list[Exception] = []
+    for pool in pools_with_queues():
+        try:
+            started += dispatch_pool(pool)
+        except Exception as error:
+            errors.append(error)
+    if errors:
+        raise ExceptionGroup("dispatch of some pools failed", errors)
+    return started
+
+
+def dispatch_pool(name: str) -> list[UUID]:
+    """Start the runs of a pool that fit, in the order of its queue; returns their ids."""
+    started: list[UUID] = []
+    pool = pool_lanes(name)
+    for run in current_queue(name).in_turn:
         wanted = run.sized_spec.granted_lanes
         if not fits(wanted, pool, pool):
             continue
-        if not fits(wanted, free_lanes(), pool):
+        if not fits(wanted, free_lanes(name), pool):
             break
         try:
             start_attempt(run)

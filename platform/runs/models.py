@@ -13,7 +13,7 @@ from django.utils.functional import cached_property
 from accounts.models import Project
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
-from worker.contracts.lanes import ElasticSpec, LaneSpec
+from worker.contracts.lanes import DEFAULT_POOL, MAX_POOL_NAME_CHARS, ElasticSpec, LaneSpec
 from worker.contracts.names import Priority
 from worker.contracts.resizing import ResizeCause, ResizeState
 from worker.contracts.run_spec import RunSpec
@@ -52,6 +52,8 @@ class Run(models.Model):
     """Digest of the settings that the costs of its work depend on; see `runs.cost_history`."""
     priority = models.PositiveSmallIntegerField(default=Priority.NORMAL.rank)
     """Rank of the spec's priority in the queue, 0 first."""
+    pool = models.CharField(max_length=MAX_POOL_NAME_CHARS, default=DEFAULT_POOL)
+    """The spec's `lanes.pool`, in whose queue it waits."""
 
     state = models.CharField(
         max_length=10, choices=[(value, value) for value in STATE_VALUES], default=RunState.QUEUED.value
@@ -88,7 +90,7 @@ class Run(models.Model):
     class Meta:
         ordering = ["-created_at"]
         indexes = [
-            models.Index(fields=["state", "priority", "created_at"], name="run_queue"),
+            models.Index(fields=["state", "pool", "priority", "created_at"], name="run_queue"),
             models.Index(fields=["project", "-created_at"], name="run_list"),
             models.Index(fields=["workload"], name="run_workload"),
         ]

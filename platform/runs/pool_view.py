@@ -60,6 +60,8 @@ class GpuRow:
 class LaneRow:
     id: int
     node: str
+    pool: str
+    """Name of the pool that it is in."""
     label: str
     kind: str
     device: str
@@ -229,6 +231,7 @@ def _lane_row(lane: Lane, node: Node, names: dict[UUID, str]) -> LaneRow:
     return LaneRow(
         id=lane.pk,
         node=node.name,
+        pool=lane.pool_id,
         label=lane.label,
         kind=lane.kind,
         device=lane.device,

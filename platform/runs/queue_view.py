@@ -1,4 +1,4 @@
-"""The queue and the shares as a user may see them: runs of other projects are counted, never named."""
+"""The queues and the shares as a user may see them: runs of other projects are counted, never named."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,6 @@ from accounts.access import Actor, is_pool_admin, require_pool_admin, visible_pr
 from accounts.models import Project
 from fleet.fair_share import Share, entitlements
 from fleet.lane_demand import kinds_wanted
-from fleet.models import LaneKind
 from fleet.selectors import all_lanes, pool_lanes
 from fleet.shares import held_lanes, scarce_kind, shares, used_lane_hours
 from runs.models import Run
@@ -27,8 +26,9 @@ SOMEBODY_ELSES = "a run of another project"
 class QueueRow:
     """A run that waits."""
 
+    pool: str
     position: int | None
-    """Runs that are served before it; `None` for one that its project's limit stops."""
+    """Runs of the pool that are served before it; `None` for one that its project's limit stops."""
     run_id: UUID | None
     """Empty, and so are the next ones, for a run of a project that is not the user's."""
     run_name: str
@@ -44,8 +44,9 @@ class QueueRow:
 
 @dataclass(frozen=True, slots=True)
 class ShareRow:
-    """What a project may have of the pool, has, and used lately; in lanes that generate and train."""
+    """What a project may have of a pool, has, and used lately; in lanes that generate and train."""
 
+    pool: str
     project_id: UUID
     project_name: str
     guaranteed_lanes: int
@@ -59,14 +60,15 @@ class ShareRow:
     num_waiting: int
 
 
-def queue_rows(user: Actor, changed: Mapping[UUID, Share] | None = None) -> list[QueueRow]:
-    """The runs that wait, in the order in which they are served, then those that a limit stops.
+def queue_rows(user: Actor, pool: str, changed: Mapping[UUID, Share] | None = None) -> list[QueueRow]:
+    """The runs that wait for the pool, in the order in which they are served, then those that a limit stops.
 
-    With `changed`, as it would be if these projects had these shares; that is for pool admins (`PermissionDenied`).
+    With `changed`, as it would be if these projects had these shares of it; that is for pool admins
+    (`PermissionDenied`).
     """
     if changed is not None:
         require_pool_admin(user)
-    queue, pool = current_queue(changed), pool_lanes() or all_lanes()
+    queue, lanes = current_queue(pool, changed), pool_lanes(pool) or all_lanes(pool)
     sees_all = is_pool_admin(user)
     names = dict(_projects(user).values_list("pk", "name"))
     said = {} if changed is not None else why_waiting([*queue.in_turn, *queue.stopped])
@@ -76,13 +78,14 @@ def queue_rows(user: Actor, changed: Mapping[UUID, Share] | None = None) -> list
         is_seen = sees_all or run.project_id in names
         rows.append(
             QueueRow(
+                pool=pool,
                 position=position,
                 run_id=run.pk if is_seen else None,
                 run_name=run.name if is_seen else SOMEBODY_ELSES,
                 project_id=run.project_id if is_seen else None,
                 project_name=names.get(run.project_id, "") if is_seen else "",
                 priority=list(Priority)[run.priority],
-                lanes={kind.value: number for kind, number in kinds_wanted(run.asked_lanes, pool).items()},
+                lanes={kind.value: number for kind, number in kinds_wanted(run.asked_lanes, lanes).items()},
                 since=run.created_at,
                 why=said.get(run.pk, "") if is_seen else "",
             )
@@ -90,16 +93,17 @@ def queue_rows(user: Actor, changed: Mapping[UUID, Share] | None = None) -> list
     return rows
 
 
-def share_rows(user: Actor) -> list[ShareRow]:
-    """The shares of the user's projects; of all, for pool admins."""
-    kind = scarce_kind()
-    known, held, used = shares(), held_lanes(kind), used_lane_hours(kind, timezone.now())
+def share_rows(user: Actor, pool: str) -> list[ShareRow]:
+    """The shares of a pool that the user's projects have; that all have, for pool admins."""
+    kind = scarce_kind(pool)
+    known, held, used = shares(pool), held_lanes(pool, kind), used_lane_hours(pool, kind, timezone.now())
     everybody = {project: known.get(project, Share()) for project in Project.objects.values_list("pk", flat=True)}
-    entitled = entitlements(everybody, all_lanes().get(LaneKind(kind), 0))
-    queue = current_queue()
+    entitled = entitlements(everybody, all_lanes(pool).get(kind, 0))
+    queue = current_queue(pool)
     waiting = [run.project_id for run in (*queue.in_turn, *queue.stopped)]
     return [
         ShareRow(
+            pool=pool,
             project_id=project.pk,
             project_name=project.name,
             guaranteed_lanes=everybody[project.pk].guaranteed,

@@ -34,7 +34,7 @@ from runs import recovery
 from runs.elastic_bounds import spare_lanes
 from runs.models import Attempt, Run
 from runs.resize_services import ResizeUnderWay, WantedResize, request_resize
-from runs.run_queue import current_queue, waiting_runs
+from runs.run_queue import current_queue, pools_with_queues
 from runs.transitions import RunStateConflict
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeCause
@@ -54,15 +54,18 @@ Lacking = LackingRun[Run, UUID | None, LaneKind]
 
 def ask_back() -> int:
     """Take the next step for every run that lacks lanes which others have; returns the number of lanes asked back."""
-    loans = open_loans()
-    _lose_silent_drivers(loans)
-    drained = _off_drained(loans)
-    if not waiting_runs().exists():
-        return drained
-    lanes = _returnable(loans)
+    _lose_silent_drivers(open_loans())
+    num_asked = _off_drained(open_loans())
+    return num_asked + sum(_ask_back_in(pool) for pool in pools_with_queues())
+
+
+def _ask_back_in(pool: str) -> int:
+    """The step for the runs that wait for one pool."""
+    loans = open_loans(pool)
+    lanes = _returnable(pool, loans)
     if not lanes:
-        return drained
-    asked = asked_back(_waiting(), available=_available(loans), lanes=lanes, beyond=_beyond_guarantee())
+        return 0
+    asked = asked_back(_waiting(pool), available=_available(pool, loans), lanes=lanes, beyond=_beyond_guarantee(pool))
     by_holder: dict[tuple[UUID, int, bool], list[tuple[str, Lacking]]] = {}
     for lane, lacking in asked:
         run_id, attempt, name = lane.lane
@@ -71,21 +74,21 @@ def ask_back() -> int:
     given = 0
     for (run_id, attempt, trains), wanted in by_holder.items():
         for_run = wanted[0][1].run
-        within = None if trains else reclaim_seconds()
+        within = None if trains else reclaim_seconds(pool)
         reason = f"run {for_run.name} is next in turn and lacks lanes"
         given += _notify(run_id, attempt, [name for name, _ in wanted], within, reason, for_run)
-    return drained + given
+    return given
 
 
-def _waiting() -> Iterator[Lacking]:
+def _waiting(pool: str) -> Iterator[Lacking]:
     """The runs that wait in turn and that the pool is large enough for."""
-    pool, kind = pool_lanes(), scarce_kind()
-    held, known = held_lanes(kind), shares()
-    for run in current_queue().in_turn:
+    lanes, kind = pool_lanes(pool), scarce_kind(pool)
+    held, known = held_lanes(pool, kind), shares(pool)
+    for run in current_queue(pool).in_turn:
         wanted = run.sized_spec.granted_lanes
-        if not fits(wanted, pool, pool):
+        if not fits(wanted, lanes, lanes):
             continue
-        kinds = kinds_wanted(wanted, pool)
+        kinds = kinds_wanted(wanted, lanes)
         after = held.get(run.project_id, 0) + kinds.get(kind, 0)
         guaranteed = known[run.project_id].guaranteed if run.project_id in known else 0
         project: UUID | None = run.project_id
@@ -93,13 +96,13 @@ def _waiting() -> Iterator[Lacking]:
         held[run.project_id] = after
 
 
-def _available(loans: Sequence[LaneLoan]) -> dict[LaneKind, int]:
+def _available(pool: str, loans: Sequence[LaneLoan]) -> dict[LaneKind, int]:
     """Lanes that are free, or will be soon because they were asked back."""
     returning = Counter(LaneKind(loan.lane.kind) for loan in loans if loan.lane is not None and loan.notice_at)
-    return dict(Counter(free_lanes()) + returning)
+    return dict(Counter(free_lanes(pool)) + returning)
 
 
-def _returnable(loans: Sequence[LaneLoan]) -> list[Returnable]:
+def _returnable(pool: str, loans: Sequence[LaneLoan]) -> list[Returnable]:
     lent: list[Returnable] = [
         LaneToReturn(
             lane=(loan.run_id, loan.attempt, loan.name_in_run),
@@ -112,17 +115,16 @@ def _returnable(loans: Sequence[LaneLoan]) -> list[Returnable]:
         if loan.lane is not None and loan.notice_at is None
     ]
     # Without a guarantee nobody is entitled to more than loans.
-    if not any(share.guaranteed for share in shares().values()):
+    if not any(share.guaranteed for share in shares(pool).values()):
         return lent
-    return lent + _spare({(loan.run_id, loan.attempt, loan.name_in_run) for loan in loans})
+    return lent + _spare(pool, {(loan.run_id, loan.attempt, loan.name_in_run) for loan in loans})
 
 
-def _spare(lent: set[Holding]) -> list[Returnable]:
+def _spare(pool: str, lent: set[Holding]) -> list[Returnable]:
     """Lanes of their own that runs can do without, the newest run's first."""
     found: list[Returnable] = []
-    live = (
-        Attempt.objects.filter(ended_at=None, run__state=RunState.RUNNING).select_related("run").defer("run__prompts")
-    )
+    live = Attempt.objects.filter(ended_at=None, run__state=RunState.RUNNING, run__pool=pool)
+    live = live.select_related("run").defer("run__prompts")
     for attempt in live.order_by("-created_at"):
         own = {
             grant.lane: grant.role
@@ -143,11 +145,11 @@ def _spare(lent: set[Holding]) -> list[Returnable]:
     return found
 
 
-def _beyond_guarantee() -> dict[UUID | None, int]:
-    known = shares()
+def _beyond_guarantee(pool: str) -> dict[UUID | None, int]:
+    known = shares(pool)
     return {
         project: number - (known[project].guaranteed if project in known else 0)
-        for project, number in held_lanes(scarce_kind()).items()
+        for project, number in held_lanes(pool, scarce_kind(pool)).items()
     }
 
 
@@ -163,7 +165,7 @@ def _off_drained(loans: Sequence[LaneLoan]) -> int:
         if standing is None or standing.takes_work or loan.notice_at is not None:
             continue
         reason = f"{standing.place} is {standing.state.replace('_', ' ')}"
-        given += _notify(loan.run_id, loan.attempt, [loan.name_in_run], reclaim_seconds(), reason, None)
+        given += _notify(loan.run_id, loan.attempt, [loan.name_in_run], reclaim_seconds(loan.pool), reason, None)
     return given
 
 

@@ -155,7 +155,7 @@ def _allocated(run: Run, attempt: Attempt, wanted: Sequence[WantedLanes], spec: 
             {"add": f"`add` must hold 1 to {MAX_LANES} lanes, at least 1 of each entry, got {number}"}
         )
     holder = LaneHolder(run_id=run.pk, attempt=attempt.number, project_id=run.project_id, user_id=run.created_by_id)
-    grants = allocate_more(holder=holder, wanted=wanted, rewards_on_gpus=spec.lanes.rewards_on_gpus)
+    grants = allocate_more(holder=holder, pool=run.pool, wanted=wanted, rewards_on_gpus=spec.lanes.rewards_on_gpus)
     if grants is None:
         asked = ", ".join(f"{more.number} {more.role}{f' on {more.device}' if more.device else ''}" for more in wanted)
         raise ValidationError({"add": f"`add` must fit the free lanes of the pool, got {asked}: wait, or add fewer"})
@@ -164,7 +164,7 @@ def _allocated(run: Run, attempt: Attempt, wanted: Sequence[WantedLanes], spec: 
 
 def _kind_problems(run: Run, attempt: Attempt, wanted: WantedResize, spec: RunSpec) -> Iterator[str]:
     """Lanes whose new role needs another kind of lane than they are."""
-    pool, kinds = pool_lanes(), kinds_by_lane(run.pk, attempt.number)
+    pool, kinds = pool_lanes(run.pool), kinds_by_lane(run.pk, attempt.number)
     for change in wanted.change:
         needed = _kind_for(change.role, pool, spec)
         if kinds.get(change.lane, needed) != needed:

@@ -60,6 +60,7 @@ def create_run(
             num_batches=checked.num_batches,
             max_attempts=checked.max_attempts,
             priority=checked.priority.rank,
+            pool=checked.lanes.pool,
             workload=workload_of(checked),
             notes=_checked_notes(notes),
             tags=_checked_tags(tags),

@@ -17,6 +17,7 @@ from catalog.prompt_pictures import picture_problem
 from catalog.scorers import scorer_problems
 from catalog.selectors import prompts_of_set
 from fleet.selectors import pool_devices
+from runs.pool_check import pool_problems
 from runs.wait_reasons import lacking
 from worker.contracts.families import negative_prompt_problem
 from worker.contracts.prompts import Prompt
@@ -43,8 +44,14 @@ class SpecReport:
         return not self.errors
 
 
-def check_spec(document: Mapping[str, Any] | str | RunSpec, project: Project | None = None) -> SpecReport:
-    """Check a mapping, YAML or JSON text, or a `RunSpec`. Without `project`, uploaded prompt sets are not looked up."""
+def check_spec(
+    document: Mapping[str, Any] | str | RunSpec, project: Project | None = None, *, is_hypothetical: bool = False
+) -> SpecReport:
+    """Check a mapping, YAML or JSON text, or a `RunSpec`.
+
+    Without `project`, uploaded prompt sets and shares are not looked up. A hypothetical spec, which is only planned,
+    may ask for more lanes than its pool has.
+    """
     try:
         spec = _parse(document)
     except ValidationError as error:
@@ -60,6 +67,7 @@ def check_spec(document: Mapping[str, Any] | str | RunSpec, project: Project | N
     else:
         errors.update({path: [problem] for path, problem in model_problems(spec, model_path).items()})
     errors.update({path: [problem] for path, problem in scorer_problems(spec, project).items()})
+    errors.update({path: [problem] for path, problem in pool_problems(spec, project, any_size=is_hypothetical).items()})
     if spec.prompts.prompt_set is not None and project is not None:
         try:
             prompts = prompts_of_set(project, spec.prompts.prompt_set)
@@ -134,7 +142,7 @@ def _too_few_prompts(spec: RunSpec, num_prompts: int) -> Errors:
 def warnings_of(spec: RunSpec) -> list[str]:
     """Warnings about a valid spec: one if the pool is too small, and one for each role that is predicted not to fit its
     lanes. Devices without a known profile are left out."""
-    devices = pool_devices(spec.lanes.num_rollout + spec.lanes.num_trainer)
+    devices = pool_devices(spec.lanes.pool, spec.lanes.num_rollout + spec.lanes.num_trainer)
     named = [name for device in devices if (name := profile_name(device)) is not None]
     shortage = lacking(spec.granted_lanes)
     warnings = [f"The run {shortage}: it would wait until lanes join."] if shortage else []

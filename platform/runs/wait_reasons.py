@@ -1,4 +1,4 @@
-"""What runs wait for, in a sentence each: the pool and the queue are read once for all of them."""
+"""What runs wait for, in a sentence each: each pool and its queue are read once for all of them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -9,11 +9,11 @@ from uuid import UUID
 from fleet.lane_demand import fits, kinds_wanted
 from fleet.models import LaneKind
 from fleet.out_of_service import lanes_out_of_service, why_out_of_service
-from fleet.selectors import free_lanes, pool_lanes
+from fleet.selectors import all_lanes, free_lanes, pool_lanes
 from fleet.shares import scarce_kind, shares
 from runs.models import Run
 from runs.run_queue import WAITING_STATES, current_queue
-from worker.contracts.lanes import LaneSpec
+from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
 
 Lanes = Mapping[LaneKind, int]
 
@@ -23,43 +23,55 @@ def why_waiting(runs: Iterable[Run]) -> dict[UUID, str]:
     waiting = [run for run in runs if run.run_state in WAITING_STATES]
     if not waiting:
         return {}
-    queue, pool = current_queue(), Pool()
-    said = {run.pk: _at_its_limit(run) for run in queue.stopped}
-    said |= {run.pk: pool.needs(run.asked_lanes, num_ahead) for num_ahead, run in enumerate(queue.in_turn)}
+    said: dict[UUID, str] = {}
+    for name in {run.pool for run in waiting}:
+        queue, pool = current_queue(name), LanesOfPool(name)
+        said |= {run.pk: _at_its_limit(run) for run in queue.stopped}
+        said |= {run.pk: pool.needs(run.asked_lanes, num_ahead) for num_ahead, run in enumerate(queue.in_turn)}
     return {run.pk: said[run.pk] for run in waiting if run.pk in said}
 
 
 def lacking(wanted: LaneSpec) -> str:
     """The lanes wanted and those of the pool, as a clause, if the pool is too small now; else empty. Where it would not
     be if all its lanes took work, the clause says what stops them."""
-    return Pool().lacking(wanted)
+    return LanesOfPool(wanted.pool).lacking(wanted)
 
 
 def _at_its_limit(run: Run) -> str:
-    limit = shares()[run.project_id].limit
-    lanes = f"{limit} {scarce_kind().upper()} lane{'s' * (limit != 1)}"
-    return f"the project may hold {lanes}, and does, or would with this run: it waits for its other runs"
+    limit, kind = shares(run.pool)[run.project_id].limit or 0, scarce_kind(run.pool)
+    of_pool = "" if run.pool == DEFAULT_POOL else f" of {_named(run.pool)}"
+    may = f"the project may hold {_in_words({kind: limit})}{of_pool}"
+    number = kinds_wanted(run.asked_lanes, all_lanes(run.pool)).get(kind, 0)
+    if number > limit:
+        return f"{may}, and the run needs {number}: it cannot start"
+    return f"{may}, and does, or would with this run: it waits for its other runs"
+
+
+def _named(pool: str) -> str:
+    return "the pool" if pool == DEFAULT_POOL else f"the pool {pool}"
 
 
 @dataclass
-class Pool:
-    """The pool's lanes by kind, read when they are first asked for."""
+class LanesOfPool:
+    """A pool's lanes by kind, read when they are first asked for."""
+
+    name: str
 
     @cached_property
     def in_service(self) -> Lanes:
-        return pool_lanes()
+        return pool_lanes(self.name)
 
     @cached_property
     def free(self) -> Lanes:
-        return free_lanes()
+        return free_lanes(self.name)
 
     @cached_property
     def out_of_service(self) -> Lanes:
-        return lanes_out_of_service()
+        return lanes_out_of_service(self.name)
 
     @cached_property
     def why_out_of_service(self) -> str:
-        return why_out_of_service() if self.out_of_service else ""
+        return why_out_of_service(self.name) if self.out_of_service else ""
 
     def needs(self, wanted: LaneSpec, num_ahead: int) -> str:
         if shortage := self.lacking(wanted):
@@ -73,7 +85,7 @@ class Pool:
         if fits(wanted, self.in_service, self.in_service):
             return ""
         needed = _in_words(kinds_wanted(wanted, self.in_service))
-        short = f"needs {needed}, the pool has {_in_words(self.in_service)}"
+        short = f"needs {needed}, {_named(self.name)} has {_in_words(self.in_service)}"
         return f"{short} in service; {self.why_out_of_service}" if self._would_fit(wanted) else short
 
     def _would_fit(self, wanted: LaneSpec) -> bool:

@@ -174,6 +174,7 @@ SPECTACULAR_SETTINGS = {
         "CommandKind": "api.serializers.runs.COMMAND_KINDS",
         "GpuTestState": "fleet.models.GpuTestState.choices",
         "LaneActionKind": "api.serializers.pool.LANE_ACTION_KINDS",
+        "LaneKind": "api.serializers.pool.LANE_KINDS",
         "LaneRole": "api.serializers.runs.LANE_ROLES",
         "LogLevel": "telemetry.selectors.LOG_LEVELS",
         "PoolActionKind": "api.serializers.pool.POOL_ACTION_KINDS",

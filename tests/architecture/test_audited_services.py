@@ -11,6 +11,7 @@ READERS = ("selectors.py", "access.py")
 ONLY_READ = {
     "accounts/api_tokens.py:tokens_of",
     "api/run_bodies.py:run_bodies",
+    "runs/pool_overview.py:pool_overviews",
     "runs/pool_view.py:pool_rows",
     "runs/pool_view.py:node_row",
     "runs/pool_view.py:gpu_row",

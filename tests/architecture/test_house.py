@@ -31,6 +31,7 @@ CONVENTIONAL_NAMES = {
 """Names that say what a file is to its package, as Django's do."""
 OF_ONE_SUBJECT = {
     "ingest.py": "the words of the ingest, and the service that speaks them",
+    "pools.py": "the record of a pool, and its body over REST",
     "previews.py": "the words of a preview, and the service that speaks them",
     "gpu_tests.py": "the words of a test of a GPU, its record, and the service that speaks them",
     "demo.py": "the command, and what it does",

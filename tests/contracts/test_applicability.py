@@ -31,6 +31,7 @@ OTHER_VALUES: dict[str, Any] = {
     "batch.num_prompts_per_batch": 1,
     "deepspeed.overrides": ["zero_optimization.overlap_comm=true"],
     "evaluation.prompts": ["another"],
+    "lanes.pool": "other",
     "lora.targets": ["to_q"],
     "prompts": {"inline": ["three", "four"]},
     "rewards": [{"name": "shape_match", "weight": 2.0}],

@@ -77,6 +77,7 @@ def make_run(make_project: MakeProject) -> MakeRun:
             num_batches=chosen.num_batches,
             max_attempts=chosen.max_attempts,
             priority=chosen.priority.rank,
+            pool=chosen.lanes.pool,
             workload=workload_of(chosen),
             **values,
         )

@@ -9,6 +9,12 @@ from pydantic import Field
 from worker.contracts.base import Contract, Index
 from worker.contracts.names import LaneRole
 
+DEFAULT_POOL = "default"
+"""The pool that always exists."""
+POOL_NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
+MAX_POOL_NAME_CHARS = 63
+"""As Kubernetes has for names of one part."""
+
 
 class LaneSpec(Contract):
     """Lanes that the run asks the pool for, by role. A lane is one GPU, or one CPU slot on a machine without GPUs. For
@@ -25,6 +31,9 @@ class LaneSpec(Contract):
     num_reward: Annotated[int, Field(ge=1, le=4096)] = 1
     """Lanes that score. 1 is enough for rewards without networks; raise it when rollout or trainer lanes wait for
     rewards."""
+    pool: Annotated[str, Field(pattern=POOL_NAME_PATTERN, max_length=MAX_POOL_NAME_CHARS)] = DEFAULT_POOL
+    """Pool that all of the lanes come from. Each has a queue and shares of its own. Nodes and GPUs are in a pool by
+    their labels; `default` has the others."""
     rewards_on_gpus: bool = False
     """Give reward lanes GPUs where the pool has any; off, they are CPU slots. Turn it on for scorers with networks
     (CLIP, BLIP), which are slow on CPUs; leave it off for rewards computed from pixels and for remote scorers."""

@@ -90,6 +90,7 @@ export const api = {
   me: () => call("GET", "/api/v1/me", {}),
 
   pool: () => call("GET", "/api/v1/pool", {}),
+  pools: () => results(call("GET", "/api/v1/pools", {})),
   /** Every node, or those of these ids. */
   nodes: (ids?: readonly number[]) => results(call("GET", "/api/v1/nodes", { query: { ids: ids?.join(",") } })),
   actOnPool: (body: PoolActions) => results(call("POST", "/api/v1/pool/actions", { body })),

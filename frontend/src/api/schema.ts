@@ -151,7 +151,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Every lane, or those of a node, a kind, a state. */
+        /** @description Every lane, or those of a node, a pool, a kind, a state. */
         readonly get: operations["lanes_list"];
         readonly put?: never;
         readonly post?: never;
@@ -358,7 +358,7 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get: operations["pool_policy_retrieve"];
-        /** @description Set how fast use is forgiven. For pool admins. */
+        /** @description Set how fast use of a pool is forgiven. For pool admins. */
         readonly put: operations["pool_policy_update"];
         readonly post?: never;
         readonly delete?: never;
@@ -381,6 +381,23 @@ export interface paths {
          *     admins.
          */
         readonly post: operations["pool_actions_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pools": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Every pool with its lanes, in the order in which pools match them. */
+        readonly get: operations["pools_list"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -510,7 +527,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The runs that wait, in the order in which they are served. Those of other projects are not named. */
+        /**
+         * @description The runs that wait, pool by pool in the order in which they are served there. Those of other projects are
+         *     not named.
+         */
         readonly get: operations["queue_list"];
         readonly put?: never;
         readonly post?: never;
@@ -529,7 +549,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** @description The queue as it would be with these shares; nothing is saved. For pool admins. */
+        /** @description The queue of a pool as it would be with these shares of it; nothing is saved. For pool admins. */
         readonly post: operations["queue_preview"];
         readonly delete?: never;
         readonly options?: never;
@@ -1053,7 +1073,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description What your projects may have of the pool, have, and used lately; all projects, for pool admins. */
+        /** @description What your projects may have of a pool, have, and used lately; all projects, for pool admins. */
         readonly get: operations["shares_list"];
         readonly put?: never;
         readonly post?: never;
@@ -1071,7 +1091,7 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get?: never;
-        /** @description Set the share of a project. For pool admins. */
+        /** @description Set a project's share of a pool. For pool admins. */
         readonly put: operations["shares_update"];
         readonly post?: never;
         readonly delete?: never;
@@ -2678,6 +2698,13 @@ export interface components {
             /** @description The server's clock, in Unix seconds. */
             readonly now: number;
         };
+        /** @description A run that holds lanes of a pool. */
+        readonly HoldingRun: {
+            /** Format: uuid */
+            readonly run_id: string;
+            readonly run_name: string;
+            readonly num_lanes: number;
+        };
         /**
          * HpsV2Settings
          * @description HPS v2 (arXiv 2306.09341): CLIP-H trained on ranked pictures.
@@ -2766,6 +2793,14 @@ export interface components {
         };
         /** @enum {string} */
         readonly LaneActionKind: "cordon" | "resume";
+        /** @description Lanes of a pool that are alike. */
+        readonly LaneCount: {
+            readonly kind: components["schemas"]["LaneKind"];
+            /** @description Their accelerator, or `cpu`. */
+            readonly device: string;
+            readonly state: components["schemas"]["PoolState"];
+            readonly number: number;
+        };
         /**
          * LaneGrant
          * @description One lane that the pool allocated to this run: its role, its node, and its GPUs.
@@ -2829,6 +2864,8 @@ export interface components {
              */
             readonly uuids: readonly string[];
         };
+        /** @enum {string} */
+        readonly LaneKind: "gpu" | "cpu";
         /**
          * LaneProgress
          * @description How far one lane of a resize is.
@@ -2883,6 +2920,12 @@ export interface components {
              * @default 1
              */
             readonly num_reward: number;
+            /**
+             * @description Pool that all of the lanes come from. Each has a queue and shares of its own. Nodes and GPUs are in a pool by
+             *     their labels; `default` has the others.
+             * @default default
+             */
+            readonly pool: string;
             /**
              * @description Give reward lanes GPUs where the pool has any; off, they are CPU slots. Turn it on for scorers with networks
              *     (CLIP, BLIP), which are slow on CPUs; leave it off for rewards computed from pixels and for remote scorers.
@@ -3918,6 +3961,29 @@ export interface components {
              */
             readonly half_life_hours: number;
         };
+        /** @description Lanes with a queue, shares and a policy of their own. */
+        readonly Pool: {
+            readonly name: string;
+            readonly description: string;
+            /** @description Labels that a lane must have; empty for `default`, with the rest. */
+            readonly match_labels: {
+                readonly [key: string]: string;
+            };
+            /** @description Of several pools that match a lane, the one with the lowest has it. */
+            readonly order: number;
+            /**
+             * Format: double
+             * @description After which use counts half in fair share.
+             */
+            readonly half_life_hours: number;
+            readonly num_lanes: number;
+            readonly lanes: readonly components["schemas"]["LaneCount"][];
+            /** @description Runs that hold its lanes and that you may see. */
+            readonly runs: readonly components["schemas"]["HoldingRun"][];
+            readonly num_waiting: number;
+            /** @description Projects of yours that may hold no lane of it. */
+            readonly kept_out: readonly string[];
+        };
         /** @enum {string} */
         readonly PoolActionKind: "cordon" | "drain" | "maintenance" | "resume";
         /** @description One action on several nodes, GPUs and lanes. */
@@ -4084,8 +4150,10 @@ export interface components {
             readonly state_when_free: components["schemas"]["PoolState"];
             readonly id: number;
             readonly node: string;
+            /** @description Name of the pool that it is in. */
+            readonly pool: string;
             readonly label: string;
-            readonly kind: components["schemas"]["PoolLaneKindEnum"];
+            readonly kind: components["schemas"]["LaneKind"];
             readonly device: string;
             /** @description Whether it takes new work once it is free. */
             readonly takes_work: boolean;
@@ -4100,8 +4168,6 @@ export interface components {
             readonly run_id: string | null;
             readonly run_name: string;
         };
-        /** @enum {string} */
-        readonly PoolLaneKindEnum: "gpu" | "cpu";
         /** @description One page: A lane of the pool, and the run that holds it if you may see that run. */
         readonly PoolLanePage: {
             /** Format: uri */
@@ -4169,12 +4235,20 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["PoolNode"][];
         };
+        /** @description One page: Lanes with a queue, shares and a policy of their own. */
+        readonly PoolPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Pool"][];
+        };
         readonly PoolPolicy: {
+            readonly pool: string;
             /** Format: double */
             readonly half_life_hours: number;
         };
-        /** @description What a project may have of the pool, has, and used lately; in lanes of the kind that generates and trains. */
+        /** @description What a project may have of a pool, has, and used lately; in lanes of the kind that generates and trains. */
         readonly PoolShare: {
+            readonly pool: string;
             /** Format: uuid */
             readonly project_id: string;
             readonly project_name: string;
@@ -4195,7 +4269,7 @@ export interface components {
             readonly used_lane_hours: number;
             readonly num_waiting: number;
         };
-        /** @description One page: What a project may have of the pool, has, and used lately; in lanes of the kind that generates and trains. */
+        /** @description One page: What a project may have of a pool, has, and used lately; in lanes of the kind that generates and trains. */
         readonly PoolSharePage: {
             /** Format: uri */
             readonly next: string | null;
@@ -4467,7 +4541,8 @@ export interface components {
         };
         /** @description A run that waits for lanes. */
         readonly QueuedRun: {
-            /** @description Runs that are served before it; null for one that its project's limit stops. */
+            readonly pool: string;
+            /** @description Runs of its pool that are served before it; null for one that its project's limit stops. */
             readonly position: number | null;
             /**
              * Format: uuid
@@ -5160,6 +5235,7 @@ export interface components {
              *       "num_rollout": 1,
              *       "num_trainer": 1,
              *       "num_reward": 1,
+             *       "pool": "default",
              *       "rewards_on_gpus": false
              *     }
              */
@@ -5515,7 +5591,7 @@ export interface components {
              * @default 0
              */
             readonly guaranteed_lanes?: number;
-            /** @description The most that it may hold. */
+            /** @description The most that it may hold; 0 keeps the project out of the pool. */
             readonly max_lanes?: number | null;
             /**
              * Format: double
@@ -5530,7 +5606,7 @@ export interface components {
              * @default 0
              */
             readonly guaranteed_lanes?: number;
-            /** @description The most that it may hold. */
+            /** @description The most that it may hold; 0 keeps the project out of the pool. */
             readonly max_lanes?: number | null;
             /**
              * Format: double
@@ -5542,6 +5618,8 @@ export interface components {
             readonly project: string;
         };
         readonly SharesToTry: {
+            /** @default default */
+            readonly pool?: string;
             readonly shares: readonly components["schemas"]["ShareToTry"][];
         };
         /**
@@ -6139,6 +6217,7 @@ export type GrpoGuardSpec = components['schemas']['GrpoGuardSpec'];
 export type Headline = components['schemas']['Headline'];
 export type HealthEnum = components['schemas']['HealthEnum'];
 export type HelloFrame = components['schemas']['HelloFrame'];
+export type HoldingRun = components['schemas']['HoldingRun'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
 export type IdleCause = components['schemas']['IdleCause'];
 export type ImageRewardSettings = components['schemas']['ImageRewardSettings'];
@@ -6147,8 +6226,10 @@ export type ItemsFrame = components['schemas']['ItemsFrame'];
 export type JsonValue = components['schemas']['JsonValue'];
 export type LaneAction = components['schemas']['LaneAction'];
 export type LaneActionKind = components['schemas']['LaneActionKind'];
+export type LaneCount = components['schemas']['LaneCount'];
 export type LaneGrant = components['schemas']['LaneGrant'];
 export type LaneInfo = components['schemas']['LaneInfo'];
+export type LaneKind = components['schemas']['LaneKind'];
 export type LaneProgress = components['schemas']['LaneProgress'];
 export type LaneRole = components['schemas']['LaneRole'];
 export type LaneSpec = components['schemas']['LaneSpec'];
@@ -6214,6 +6295,7 @@ export type PlanPreview = components['schemas']['PlanPreview'];
 export type PlanPromise = components['schemas']['PlanPromise'];
 export type PlanStep = components['schemas']['PlanStep'];
 export type PolicyToSet = components['schemas']['PolicyToSet'];
+export type Pool = components['schemas']['Pool'];
 export type PoolActionKind = components['schemas']['PoolActionKind'];
 export type PoolActions = components['schemas']['PoolActions'];
 export type PoolChange = components['schemas']['PoolChange'];
@@ -6223,10 +6305,10 @@ export type PoolFrame = components['schemas']['PoolFrame'];
 export type PoolGpu = components['schemas']['PoolGpu'];
 export type PoolGpuPage = components['schemas']['PoolGpuPage'];
 export type PoolLane = components['schemas']['PoolLane'];
-export type PoolLaneKindEnum = components['schemas']['PoolLaneKindEnum'];
 export type PoolLanePage = components['schemas']['PoolLanePage'];
 export type PoolNode = components['schemas']['PoolNode'];
 export type PoolNodePage = components['schemas']['PoolNodePage'];
+export type PoolPage = components['schemas']['PoolPage'];
 export type PoolPolicy = components['schemas']['PoolPolicy'];
 export type PoolShare = components['schemas']['PoolShare'];
 export type PoolSharePage = components['schemas']['PoolSharePage'];
@@ -6599,6 +6681,7 @@ export interface operations {
             readonly query?: {
                 readonly kind?: "gpu" | "cpu";
                 readonly node?: string;
+                readonly pool?: string;
                 readonly state?: "available" | "allocated" | "cordoned" | "draining" | "maintenance" | "awaiting_test" | "faulty" | "lost";
             };
             readonly header?: never;
@@ -6939,7 +7022,10 @@ export interface operations {
     };
     readonly pool_policy_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Name of the pool. */
+                readonly pool?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -6959,7 +7045,10 @@ export interface operations {
     };
     readonly pool_policy_update: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Name of the pool. */
+                readonly pool?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -7000,6 +7089,26 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PoolNodePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pools_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolPage"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -7320,7 +7429,10 @@ export interface operations {
     };
     readonly queue_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Only the queue of this pool. */
+                readonly pool?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -8224,7 +8336,10 @@ export interface operations {
     };
     readonly shares_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Name of the pool. */
+                readonly pool?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -8244,7 +8359,10 @@ export interface operations {
     };
     readonly shares_update: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Name of the pool. */
+                readonly pool?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly project_id: string;
@@ -8501,6 +8619,7 @@ export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<component
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
 export const laneActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionKind"]> = ["cordon", "resume"];
+export const laneKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneKind"]> = ["gpu", "cpu"];
 export const laneRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneRole"]> = ["rollout", "trainer", "reward"];
 export const laneStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStep"]> = ["waiting", "starting", "leaving", "joined", "kept", "released", "given_up"];
 export const lanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesEvent"]["type"]> = ["lanes"];
@@ -8533,7 +8652,6 @@ export const planItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const planPreviewModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "own", "profile"];
 export const poolActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolActionKind"]> = ["cordon", "drain", "maintenance", "resume"];
-export const poolLaneKindEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolLaneKindEnum"]> = ["gpu", "cpu"];
 export const poolStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolState"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
 export const previewStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PreviewState"]> = ["queued", "running", "done", "failed"];
 export const priorityValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Priority"]> = ["high", "normal", "low"];

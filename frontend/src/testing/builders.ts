@@ -427,6 +427,7 @@ export function poolLane(id: number, fields: Partial<PoolLane> = {}): PoolLane {
   return {
     id,
     node: "gpu0",
+    pool: "default",
     label: `gpu0/cpu-${id}`,
     kind: "cpu",
     device: "cpu",

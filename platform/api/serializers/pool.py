@@ -13,6 +13,7 @@ from fleet.standing import PoolState
 from fleet.upkeep import LANE_ACTIONS, MAX_REASON_CHARS, PoolAction
 from worker.contracts.node_reports import GpuFaults, GpuIdentity, GpuLive, GpuTopology
 
+LANE_KINDS = [kind.value for kind in LaneKind]
 STATES = [state.value for state in PoolState]
 HEALTHS = [health.value for health in Health]
 POOL_ACTION_KINDS = [action.value for action in PoolAction]
@@ -57,8 +58,9 @@ class PoolLane(StandingOfHeld):
 
     id = serializers.IntegerField()
     node = serializers.CharField()
+    pool = serializers.CharField(help_text="Name of the pool that it is in.")
     label = serializers.CharField()
-    kind = serializers.ChoiceField(LaneKind.values)
+    kind = serializers.ChoiceField(LANE_KINDS)
     device = serializers.CharField()
     takes_work = serializers.BooleanField(help_text="Whether it takes new work once it is free.")
     role = serializers.CharField(help_text="Its role in the run that holds it.")
@@ -155,7 +157,8 @@ class HistoryQuery(serializers.Serializer[Any]):
 
 class LanesQuery(serializers.Serializer[Any]):
     node = serializers.CharField(required=False)
-    kind = serializers.ChoiceField(LaneKind.values, required=False)
+    pool = serializers.CharField(required=False)
+    kind = serializers.ChoiceField(LANE_KINDS, required=False)
     state = serializers.ChoiceField(STATES, required=False)
 
 

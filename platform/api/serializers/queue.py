@@ -1,18 +1,29 @@
-"""The queue, and what projects may have of the pool."""
+"""The queues, and what projects may have of the pools."""
 
 from typing import Any
 
 from rest_framework import serializers
 
 from api.serializers.answers import Answer
+from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.names import Priority
+
+
+class QueueQuery(serializers.Serializer[Any]):
+    pool = serializers.CharField(required=False, help_text="Only the queue of this pool.")
+
+
+class PoolQuery(serializers.Serializer[Any]):
+    pool = serializers.CharField(default=DEFAULT_POOL, help_text="Name of the pool.")
 
 
 class QueuedRun(Answer):
     """A run that waits for lanes."""
 
+    pool = serializers.CharField()
     position = serializers.IntegerField(
-        allow_null=True, help_text="Runs that are served before it; null for one that its project's limit stops."
+        allow_null=True,
+        help_text="Runs of its pool that are served before it; null for one that its project's limit stops.",
     )
     run_id = serializers.UUIDField(allow_null=True, help_text="Null for a run of a project that is not yours.")
     run_name = serializers.CharField()
@@ -25,8 +36,9 @@ class QueuedRun(Answer):
 
 
 class PoolShare(Answer):
-    """What a project may have of the pool, has, and used lately; in lanes of the kind that generates and trains."""
+    """What a project may have of a pool, has, and used lately; in lanes of the kind that generates and trains."""
 
+    pool = serializers.CharField()
     project_id = serializers.UUIDField()
     project_name = serializers.CharField()
     guaranteed_lanes = serializers.IntegerField()
@@ -40,7 +52,9 @@ class PoolShare(Answer):
 
 class ShareToSet(serializers.Serializer[Any]):
     guaranteed_lanes = serializers.IntegerField(default=0, help_text="Lanes that the project gets first.")
-    max_lanes = serializers.IntegerField(default=None, allow_null=True, help_text="The most that it may hold.")
+    max_lanes = serializers.IntegerField(
+        default=None, allow_null=True, help_text="The most that it may hold; 0 keeps the project out of the pool."
+    )
     weight = serializers.FloatField(default=1.0, help_text="Its part, beside others', of lanes nobody is guaranteed.")
 
 
@@ -49,12 +63,18 @@ class ShareToTry(ShareToSet):
 
 
 class SharesToTry(serializers.Serializer[Any]):
+    pool = serializers.CharField(default=DEFAULT_POOL)
     shares = serializers.ListField(child=ShareToTry(), max_length=1000)
 
 
 class PoolPolicy(Answer):
+    pool = serializers.CharField()
     half_life_hours = serializers.FloatField()
+    reclaim_seconds = serializers.FloatField()
 
 
 class PolicyToSet(serializers.Serializer[Any]):
-    half_life_hours = serializers.FloatField(help_text="After which use counts half in fair share.")
+    half_life_hours = serializers.FloatField(required=False, help_text="After which use counts half in fair share.")
+    reclaim_seconds = serializers.FloatField(
+        required=False, help_text="In which a lane that is asked back may finish its fragment."
+    )

@@ -68,7 +68,7 @@ class NodeView(APIView):
 class LanesView(APIView):
     @extend_schema(operation_id="lanes_list", parameters=[bodies.LanesQuery], responses=page_of(bodies.PoolLane))
     def get(self, request: Request) -> Response:
-        """Every lane, or those of a node, a kind, a state."""
+        """Every lane, or those of a node, a pool, a kind, a state."""
         asked = checked(bodies.LanesQuery(data=request.query_params))
         lanes = [lane for row in pool_rows(user_of(request)) for lane in row.lanes]
         found = [lane for lane in lanes if all(getattr(lane, field) == value for field, value in asked.items())]

@@ -1,7 +1,9 @@
-"""The queue for everybody; shares and policy for pool admins, who see first what a change would do."""
+"""The queues for everybody; shares and policy for pool admins, who see first what a change would do."""
 
+from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -9,28 +11,33 @@ from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 from rest_framework.views import APIView
 
-from accounts.access import is_pool_admin
+from accounts.access import is_pool_admin, require_pool_admin
 from accounts.models import Project
 from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import queue as bodies
 from fleet.fair_share import Share
-from fleet.shares import half_life_hours, set_half_life, set_share
+from fleet.models import Pool
+from fleet.shares import half_life_hours, reclaim_seconds, set_half_life, set_reclaim_seconds, set_share
 from runs.queue_view import queue_rows, share_rows
+from runs.run_queue import pools_with_queues
 
 
 class QueueView(APIView):
-    @extend_schema(operation_id="queue_list", responses=page_of(bodies.QueuedRun))
+    @extend_schema(operation_id="queue_list", parameters=[bodies.QueueQuery], responses=page_of(bodies.QueuedRun))
     def get(self, request: Request) -> Response:
-        """The runs that wait, in the order in which they are served. Those of other projects are not named."""
-        rows = queue_rows(user_of(request))
+        """The runs that wait, pool by pool in the order in which they are served there. Those of other projects are
+        not named."""
+        asked = checked(bodies.QueueQuery(data=request.query_params))
+        pools = [_pool(asked["pool"]).name] if "pool" in asked else pools_with_queues()
+        rows = [row for pool in pools for row in queue_rows(user_of(request), pool)]
         return Response({"next": None, "results": bodies.QueuedRun(rows, many=True).data})
 
 
 class QueuePreviewView(APIView):
     @extend_schema(operation_id="queue_preview", request=bodies.SharesToTry, responses={200: page_of(bodies.QueuedRun)})
     def post(self, request: Request) -> Response:
-        """The queue as it would be with these shares; nothing is saved. For pool admins."""
+        """The queue of a pool as it would be with these shares of it; nothing is saved. For pool admins."""
         asked = checked(bodies.SharesToTry(data=request.data))
         try:
             changed = {
@@ -39,43 +46,67 @@ class QueuePreviewView(APIView):
             }
         except ValueError as error:
             raise ValidationError({"shares": [str(error)]}) from error
-        rows = queue_rows(user_of(request), changed)
+        rows = queue_rows(user_of(request), _pool(asked["pool"]).name, changed)
         return Response({"next": None, "results": bodies.QueuedRun(rows, many=True).data})
 
 
 class SharesView(APIView):
-    @extend_schema(operation_id="shares_list", responses=page_of(bodies.PoolShare))
+    @extend_schema(operation_id="shares_list", parameters=[bodies.PoolQuery], responses=page_of(bodies.PoolShare))
     def get(self, request: Request) -> Response:
-        """What your projects may have of the pool, have, and used lately; all projects, for pool admins."""
-        rows = share_rows(user_of(request))
+        """What your projects may have of a pool, have, and used lately; all projects, for pool admins."""
+        rows = share_rows(user_of(request), _asked_pool(request).name)
         return Response({"next": None, "results": bodies.PoolShare(rows, many=True).data})
 
 
 class ShareView(APIView):
-    @extend_schema(request=bodies.ShareToSet, responses=bodies.PoolShare)
+    @extend_schema(parameters=[bodies.PoolQuery], request=bodies.ShareToSet, responses=bodies.PoolShare)
     def put(self, request: Request, project_id: UUID) -> Response:
-        """Set the share of a project. For pool admins."""
+        """Set a project's share of a pool. For pool admins."""
         asked = checked(bodies.ShareToSet(data=request.data))
-        user = user_of(request)
+        user, pool = user_of(request), _asked_pool(request)
         set_share(
             user=user,
+            pool=pool,
             project=get_object_or_404(Project, pk=project_id) if is_pool_admin(user) else Project(),
             guaranteed=asked["guaranteed_lanes"],
             limit=asked["max_lanes"],
             weight=asked["weight"],
         )
-        (row,) = (row for row in share_rows(user) if row.project_id == project_id)
+        (row,) = (row for row in share_rows(user, pool.name) if row.project_id == project_id)
         return Response(bodies.PoolShare(row).data)
 
 
 class PoolPolicyView(APIView):
-    @extend_schema(responses=bodies.PoolPolicy)
+    @extend_schema(parameters=[bodies.PoolQuery], responses=bodies.PoolPolicy)
     def get(self, request: Request) -> Response:
-        return Response({"half_life_hours": half_life_hours()})
+        pool = _asked_pool(request)
+        return Response(_policy(pool))
 
-    @extend_schema(request=bodies.PolicyToSet, responses=bodies.PoolPolicy)
+    @extend_schema(parameters=[bodies.PoolQuery], request=bodies.PolicyToSet, responses=bodies.PoolPolicy)
     def put(self, request: Request) -> Response:
-        """Set how fast use is forgiven. For pool admins."""
-        asked = checked(bodies.PolicyToSet(data=request.data))
-        policy = set_half_life(user=user_of(request), hours=asked["half_life_hours"])
-        return Response({"half_life_hours": policy.half_life_hours})
+        """Set how fast use of a pool is forgiven, and how lanes are asked back; what is left out stays. For pool
+        admins."""
+        asked, user, pool = checked(bodies.PolicyToSet(data=request.data)), user_of(request), _asked_pool(request)
+        require_pool_admin(user)
+        with transaction.atomic():
+            if "half_life_hours" in asked:
+                set_half_life(user=user, pool=pool, hours=asked["half_life_hours"])
+            if "reclaim_seconds" in asked:
+                set_reclaim_seconds(user=user, pool=pool, seconds=asked["reclaim_seconds"])
+        return Response(_policy(pool))
+
+
+def _policy(pool: Pool) -> dict[str, Any]:
+    return {
+        "pool": pool.name,
+        "half_life_hours": half_life_hours(pool.name),
+        "reclaim_seconds": reclaim_seconds(pool.name),
+    }
+
+
+def _asked_pool(request: Request) -> Pool:
+    return _pool(checked(bodies.PoolQuery(data=request.query_params))["pool"])
+
+
+def _pool(name: str) -> Pool:
+    return get_object_or_404(Pool, pk=name)

@@ -61,7 +61,7 @@ class PlansView(APIView):
     def post(self, request: Request) -> Response:
         """What the planner would choose for a spec on the pool's lanes, ignoring the spec's own placement; may take
         seconds."""
-        report = check_spec(checked(plans.SpecToPlan(data=request.data))["spec"])
+        report = check_spec(checked(plans.SpecToPlan(data=request.data))["spec"], is_hypothetical=True)
         if report.spec is None:
             raise DjangoValidationError({f"spec.{path}": texts for path, texts in report.errors.items()})
         return Response(hypothetical_plan(report.spec))

@@ -1,4 +1,4 @@
-"""Nodes, their GPUs, the lanes made of them, who used which lane when, and the agents that report them."""
+"""Nodes, their GPUs, the lanes made of them and their pools, who used which lane when, and who reports the nodes."""
 
 from fleet.models.agents import NodeAgent
 from fleet.models.allocation import Lane, LaneKind, LaneUse
@@ -6,6 +6,7 @@ from fleet.models.entitlements import PoolPolicy, ProjectShare
 from fleet.models.gpu_tests import GpuTest, GpuTestState
 from fleet.models.loans import LaneLoan
 from fleet.models.nodes import Gpu, HealthChange, Node
+from fleet.models.pools import Pool
 from fleet.models.service_states import ServiceState, StateChange
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "LaneUse",
     "Node",
     "NodeAgent",
+    "Pool",
     "PoolPolicy",
     "ProjectShare",
     "ServiceState",

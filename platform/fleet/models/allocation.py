@@ -13,7 +13,9 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from accounts.models import Project
+from fleet.models.pools import Pool
 from fleet.models.service_states import InService
+from worker.contracts.lanes import DEFAULT_POOL, MAX_POOL_NAME_CHARS
 
 
 class LaneKind(models.TextChoices):
@@ -29,6 +31,8 @@ class Lane(InService):
     index = models.PositiveIntegerField()
     label = models.CharField(max_length=120, unique=True)
     """`<node>/<kind>-<index>`: how pages and admins name it. A GPU lane has the index of its first GPU."""
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="lanes")
+    """A new lane is in the default one until `fleet.pool_membership`, which alone changes it, has looked at it."""
     num_cpus = models.FloatField(default=0.5)
     run_id = models.UUIDField(null=True, db_index=True)
     """The run that it is held for; empty if it is free, and if a test holds it."""
@@ -105,6 +109,8 @@ class LaneUse(models.Model):
     lane = models.ForeignKey(Lane, null=True, on_delete=models.SET_NULL, related_name="uses")
     label = models.CharField(max_length=120)
     """The lane's label."""
+    pool = models.CharField(max_length=MAX_POOL_NAME_CHARS, default=DEFAULT_POOL)
+    """Name of the pool that the lane was in when it was allocated: the use counts for that one to its end."""
     gpus = ArrayField(models.CharField(max_length=100), default=list)
     """Names of the lane's GPUs; empty for a CPU slot."""
     accelerator = models.CharField(max_length=100, blank=True, default="")
@@ -130,7 +136,10 @@ class LaneUse(models.Model):
 
     class Meta:
         ordering = ["since", "pk"]
-        indexes = [models.Index(fields=["project", "since"], name="lane_use_of_project")]
+        indexes = [
+            models.Index(fields=["project", "since"], name="lane_use_of_project"),
+            models.Index(fields=["pool", "until"], name="lane_use_of_pool"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["lane"], condition=models.Q(until=None), name="one_open_use_per_lane"),
             models.CheckConstraint(

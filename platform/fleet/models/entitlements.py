@@ -1,10 +1,11 @@
-"""What projects may have of the pool, and how fast use is forgiven."""
+"""What projects may have of each pool, and how fast use is forgiven there."""
 
 from django.core.validators import MinValueValidator
 from django.db import models
 
 from accounts.models import Project
 from fleet.fair_share import DEFAULT_HALF_LIFE_HOURS
+from fleet.models.pools import Pool
 
 DEFAULT_RECLAIM_SECONDS = 30.0
 """A fragment of an image model takes seconds to half a minute on a lane (`worker.scheduling.profiles`), so most lanes
@@ -12,17 +13,19 @@ come back without dropping anything, and who is entitled to them waits no longer
 
 
 class ProjectShare(models.Model):
-    """A project's part of the pool, in lanes of the kind that generates and trains. A project without a row has the
-    default share: no guarantee, no limit, weight 1."""
+    """A project's part of a pool, in lanes of the kind that generates and trains there. Without a row the project has
+    the default share of the pool: no guarantee, no limit, weight 1."""
 
-    project = models.OneToOneField(Project, primary_key=True, on_delete=models.CASCADE, related_name="share")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="shares")
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="shares")
     guaranteed_lanes = models.PositiveIntegerField(default=0)
     max_lanes = models.PositiveIntegerField(null=True)
-    """The most lanes that it may hold; null for no limit."""
+    """The most lanes that it may hold; null for no limit, 0 where it may hold none."""
     weight = models.FloatField(default=1.0, validators=[MinValueValidator(0.0)])
 
     class Meta:
         constraints = [
+            models.UniqueConstraint(fields=["project", "pool"], name="one_share_per_project_and_pool"),
             models.CheckConstraint(name="share_weight_not_negative", condition=models.Q(weight__gte=0)),
             models.CheckConstraint(
                 name="share_limit_holds_guarantee",
@@ -31,13 +34,13 @@ class ProjectShare(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"share of {self.project}"
+        return f"share of {self.project} in {self.pool_id}"
 
 
 class PoolPolicy(models.Model):
-    """The one row of settings that hold for the whole pool; without it the defaults do."""
+    """The settings of a pool; without a row the defaults hold."""
 
-    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    pool = models.OneToOneField(Pool, primary_key=True, on_delete=models.CASCADE, related_name="policy")
     half_life_hours = models.FloatField(default=DEFAULT_HALF_LIFE_HOURS)
     """After which use counts half in fair share."""
     reclaim_seconds = models.FloatField(default=DEFAULT_RECLAIM_SECONDS)
@@ -45,10 +48,9 @@ class PoolPolicy(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(name="one_pool_policy", condition=models.Q(id=1)),
             models.CheckConstraint(name="half_life_positive", condition=models.Q(half_life_hours__gt=0)),
             models.CheckConstraint(name="reclaim_not_negative", condition=models.Q(reclaim_seconds__gte=0)),
         ]
 
     def __str__(self) -> str:
-        return "pool policy"
+        return f"policy of {self.pool_id}"

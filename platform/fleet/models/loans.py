@@ -11,6 +11,7 @@ from django.db import models
 
 from accounts.models import Project
 from fleet.models.allocation import Lane
+from worker.contracts.lanes import DEFAULT_POOL, MAX_POOL_NAME_CHARS
 
 
 class LaneLoan(models.Model):
@@ -21,6 +22,8 @@ class LaneLoan(models.Model):
     lane = models.ForeignKey(Lane, null=True, on_delete=models.SET_NULL, related_name="loans")
     label = models.CharField(max_length=120)
     """The lane's label."""
+    pool = models.CharField(max_length=MAX_POOL_NAME_CHARS, default=DEFAULT_POOL)
+    """Name of the pool that it was lent in."""
     gpus = ArrayField(models.CharField(max_length=100), default=list)
     """Names of the lane's GPUs; empty for a CPU slot."""
     run_id = models.UUIDField(db_index=True)

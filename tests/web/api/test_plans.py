@@ -37,7 +37,7 @@ def test_errors_of_a_planned_spec_have_fields_and_an_empty_pool_is_explained(
 ) -> None:
     document = asked(make_spec)
     empty = api.post("/api/v1/plans", document)
-    assert (empty.status_code, "register a node" in empty.json()["detail"]) == (409, True)
+    assert (empty.status_code, "add a node to it" in empty.json()["detail"]) == (409, True)
     document["spec"]["batch"]["group_size"] = 1
     refused = api.post("/api/v1/plans", document)
     assert (refused.status_code, list(refused.json()["errors"])) == (400, ["spec.batch.group_size"])

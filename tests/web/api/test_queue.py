@@ -11,6 +11,7 @@ from fleet.lane_layout import ensure_local_lanes
 from fleet.models import ProjectShare
 from runs.models import Run
 
+POLICY = {"pool": "default", "half_life_hours": 24.0, "reclaim_seconds": 30.0}
 ClientOf = Callable[[User], APIClient]
 
 
@@ -73,6 +74,10 @@ def test_shares_that_make_no_sense_are_refused_by_field(admin: APIClient, projec
 
 
 def test_the_policy_is_read_by_all_and_set_by_admins(api: APIClient, admin: APIClient, db: None) -> None:
-    assert api.get("/api/v1/pool-policy").json() == {"half_life_hours": 24.0}
-    assert admin.put("/api/v1/pool-policy", {"half_life_hours": 72}, format="json").json() == {"half_life_hours": 72.0}
+    assert api.get("/api/v1/pool-policy").json() == POLICY
+    forgiving = {**POLICY, "half_life_hours": 72.0}
+    assert admin.put("/api/v1/pool-policy", {"half_life_hours": 72}, format="json").json() == forgiving
+    quick = {**forgiving, "reclaim_seconds": 5.0}
+    assert admin.put("/api/v1/pool-policy", {"reclaim_seconds": 5}, format="json").json() == quick
+    assert admin.put("/api/v1/pool-policy", {"reclaim_seconds": -1}, format="json").status_code == 400
     assert admin.put("/api/v1/pool-policy", {"half_life_hours": 0}, format="json").status_code == 400

@@ -12,6 +12,7 @@ from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
 from fleet.services import LaneHolder, WantedLanes, allocate, allocate_more
 from runs.models import Attempt, MeasuredCosts, PlanRevision, Run, RunResize
+from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.names import LaneRole, Placement
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +57,9 @@ def test_a_lane_that_joins_while_the_size_is_read_breaks_nothing(api: APIClient,
         answer = execute(sql, *rest)
         if not held and sql.startswith("SELECT") and 'FROM "fleet_lane"' in sql and '"attempt" =' in sql:
             held.append("")
-            held.extend(grant.lane for grant in allocate_more(holder=holder, wanted=[one_more]) or ())
+            held.extend(
+                grant.lane for grant in allocate_more(holder=holder, pool=DEFAULT_POOL, wanted=[one_more]) or ()
+            )
         return answer
 
     with connection.execute_wrapper(join_after_the_first_read):

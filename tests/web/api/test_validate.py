@@ -74,11 +74,12 @@ def test_a_spec_that_will_not_fit_the_pools_lanes_is_legal_and_warned_about(api:
     assert trainer.startswith("A trainer lane is predicted to need ")
 
 
-def test_a_spec_that_the_pool_is_too_small_for_is_legal_and_warned_about(api: APIClient) -> None:
-    ensure_local_lanes(num_cpu_lanes=3)
-    lanes = {"num_rollout": 2, "num_trainer": 2, "num_reward": 1}
-    answer = validate(api, spec={**SPEC, "lanes": lanes})
+def test_a_spec_is_legal_while_the_pool_has_no_lanes_and_refused_once_it_is_too_small(api: APIClient) -> None:
+    spec = {**SPEC, "lanes": {"num_rollout": 2, "num_trainer": 2, "num_reward": 1}}
+    answer = validate(api, spec=spec)
     assert answer["ok"]
-    assert answer["warnings"] == [
-        "The run needs 5 CPU lanes, the pool has 3 CPU lanes: it would wait until lanes join."
-    ]
+    assert answer["warnings"] == ["The run needs 5 CPU lanes, the pool has none: it would wait until lanes join."]
+    ensure_local_lanes(num_cpu_lanes=3)
+    refused = validate(api, spec=spec)
+    assert (refused["ok"], list(refused["errors"])) == (False, ["lanes.num_rollout"])
+    assert "ask for 3" in refused["errors"]["lanes.num_rollout"][0]

@@ -13,7 +13,7 @@ from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node
 from fleet.services import LaneHolder, allocate, allocate_for_preview, release, release_preview
 from tests.web.lane_holders import held_by, held_for_preview
-from worker.contracts.lanes import LaneSpec, gpu_resource
+from worker.contracts.lanes import DEFAULT_POOL, LaneSpec, gpu_resource
 
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
 
@@ -40,10 +40,10 @@ def test_each_gpu_lane_has_its_gpu_and_a_gpu_taken_away_goes_with_its_lane() -> 
 @pytest.mark.django_db
 def test_a_lane_of_several_gpus_grants_them_all_and_its_use_names_them() -> None:
     node = Node.objects.create(name="big")
-    lane = Lane.objects.create(node=node, kind=LaneKind.GPU, index=4, label="big/gpu-4")
+    lane = Lane.objects.create(node=node, pool_id=DEFAULT_POOL, kind=LaneKind.GPU, index=4, label="big/gpu-4")
     for index, identity in ((4, ""), (5, "GPU-5e1f")):
         Gpu.objects.create(node=node, lane=lane, index=index, uuid=identity, resource=gpu_resource("big", index))
-    granted = allocate_for_preview(held_for_preview(uuid.uuid4(), uuid.uuid4()))
+    granted = allocate_for_preview(held_for_preview(uuid.uuid4(), uuid.uuid4()), DEFAULT_POOL)
     assert granted is not None
     assert (granted.device, granted.resources) == ("4,5", ("tandem-big-gpu-4", "tandem-big-gpu-5"))
     assert LaneUse.objects.get().gpus == ["big/gpu-4", "GPU-5e1f"]
@@ -91,7 +91,7 @@ def test_a_lane_given_again_gets_a_use_of_its_own_and_the_old_one_stays() -> Non
     ensure_local_lanes(num_cpu_lanes=1)
     for _ in range(2):
         preview_id = uuid.uuid4()
-        allocate_for_preview(held_for_preview(preview_id, uuid.uuid4()))
+        allocate_for_preview(held_for_preview(preview_id, uuid.uuid4()), DEFAULT_POOL)
         assert release_preview(preview_id) == 1
         assert release_preview(preview_id) == 0
     first, second = LaneUse.objects.all()
@@ -142,7 +142,7 @@ def test_a_lane_is_held_exactly_as_long_as_it_has_an_open_use(steps: list[tuple[
         if kind == "take":
             allocate(holder=held_by(runs[which], number), wanted=THREE)
         elif kind == "preview":
-            allocate_for_preview(held_for_preview(uuid.uuid4(), runs[which]))
+            allocate_for_preview(held_for_preview(uuid.uuid4(), runs[which]), DEFAULT_POOL)
         else:
             for attempt in range(1, number):
                 release(run_id=runs[which], attempt=attempt)

@@ -17,7 +17,7 @@ from fleet.services import allocate, allocate_for_preview
 from fleet.standing import PoolState, of_gpu
 from tests.web.fleet.reports import alive, card, post, post_node, report
 from tests.web.lane_holders import held_by, held_for_preview
-from worker.contracts.lanes import LaneSpec
+from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ def test_a_node_that_reports_is_in_the_pool_with_a_lane_for_each_gpu() -> None:
 
 def test_a_lane_is_granted_with_its_node_and_its_uuids() -> None:
     post_node(alive("gpu0", "ray-7"), card("GPU-a", 0))
-    granted = allocate_for_preview(held_for_preview(uuid.uuid4(), uuid.uuid4()))
+    granted = allocate_for_preview(held_for_preview(uuid.uuid4(), uuid.uuid4()), DEFAULT_POOL)
     assert granted is not None
     assert (granted.device, granted.ray_node_id, granted.resources) == ("GPU-a", "ray-7", ())
 

@@ -16,6 +16,7 @@ from runs.dispatch import dispatch_waiting
 from runs.models import Attempt, PendingCommand, Run, RunResize
 from runs.resize_services import WantedResize, request_resize
 from tests.web.runs.elastic_runs import at_work, elastic_spec, join, measure, report
+from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import LaneStep, ResizeCause, ResizeState, RoleChange
 from worker.contracts.states import RunState
@@ -36,7 +37,7 @@ def attempt(make_run: MakeRun, project: Project) -> Attempt:
 
 def set_share(project: Project, guaranteed: int = 0, limit: int | None = None) -> None:
     ProjectShare.objects.update_or_create(
-        project=project, defaults={"guaranteed_lanes": guaranteed, "max_lanes": limit}
+        project=project, pool_id=DEFAULT_POOL, defaults={"guaranteed_lanes": guaranteed, "max_lanes": limit}
     )
 
 
@@ -98,7 +99,7 @@ def test_only_a_run_that_works_borrows(attempt: Attempt, state: RunState) -> Non
 
 def test_lanes_that_a_run_in_turn_can_use_are_not_lent(attempt: Attempt, make_run: MakeRun) -> None:
     waiting = make_run(spec=elastic_spec())
-    assert sum(lendable().values()) == 0, "it needs three of the three free lanes"
+    assert sum(lendable(DEFAULT_POOL).values()) == 0, "it needs three of the three free lanes"
     assert lend_idle_lanes() == 0
     assert dispatch_waiting() == [waiting.pk]
 
@@ -122,7 +123,7 @@ def test_two_runs_share_idle_lanes_by_what_they_gain(make_run: MakeRun, project:
 def test_a_project_borrows_up_to_its_limit(attempt: Attempt, project: Project) -> None:
     set_share(project, limit=4)
     assert lend_idle_lanes() == 1
-    assert held_lanes(LaneKind.CPU)[project.pk] == 3, "what is lent counts for nobody's turn"
+    assert held_lanes(DEFAULT_POOL, LaneKind.CPU)[project.pk] == 3, "what is lent counts for nobody's turn"
 
 
 def test_whose_guarantee_is_unused_lends(attempt: Attempt, make_project: MakeProject) -> None:

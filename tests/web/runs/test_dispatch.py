@@ -18,6 +18,7 @@ from runs.models import Attempt, AttemptOutcome, Run, RunTransition
 from runs.run_queue import Queue, current_queue
 from runs.transitions import RunStateConflict
 from runs.wait_reasons import why_waiting
+from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import RunState
 
@@ -52,7 +53,7 @@ def test_the_oldest_runs_start_first_as_far_as_lanes_go(queue: Callable[..., lis
 def test_priority_comes_before_age_and_a_run_that_waits_blocks_later_ones(queue: Callable[..., list[Run]]) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     low, old, young, urgent = queue({"priority": "low"}, {}, {}, {"priority": "high"} | BIG)
-    assert [run.pk for run in current_queue().in_turn] == [urgent.pk, old.pk, young.pk, low.pk]
+    assert [run.pk for run in current_queue(DEFAULT_POOL).in_turn] == [urgent.pk, old.pk, young.pk, low.pk]
     assert why_waiting([young])[young.pk].startswith("2 runs ahead; ")
     ensure_local_lanes(num_cpu_lanes=4)
     assert dispatch_waiting() == [old.pk], "the pool is too small for the urgent one, which blocks nobody"
@@ -120,7 +121,7 @@ def test_only_waiting_runs_are_started(live_run: Callable[..., Attempt], state: 
     attempt = live_run(state)
     with pytest.raises(RunStateConflict):
         start_attempt(attempt.run)
-    assert current_queue() == Queue((), ())
+    assert current_queue(DEFAULT_POOL) == Queue((), ())
 
 
 @pytest.mark.django_db
@@ -130,7 +131,7 @@ def test_a_run_whose_driver_was_lost_keeps_its_position_in_the_queue(
     (younger,) = queue({})
     attempt = live_run(RunState.STARTING, created_at=timezone.now() - timedelta(days=1), resume_from="file:///c")
     attempts.close(attempt.run_id, 1, AttemptOutcome.LOST, detail="gone")
-    assert [run.pk for run in current_queue().in_turn] == [attempt.run_id, younger.pk]
+    assert [run.pk for run in current_queue(DEFAULT_POOL).in_turn] == [attempt.run_id, younger.pk]
     assert dispatch_waiting() == [attempt.run_id]
     resumed_attempt = Attempt.objects.get(run=attempt.run, number=2)
     assert resumed_attempt.resumed_from == "file:///c"

@@ -12,12 +12,13 @@ from accounts.models import Project, User
 from audit.models import AuditEntry
 from fleet.fair_share import Share
 from fleet.lane_layout import ensure_local_lanes
-from fleet.models import LaneKind, LaneUse
+from fleet.models import LaneKind, LaneUse, Pool
 from fleet.shares import half_life_hours, held_lanes, set_half_life, set_share, shares, used_lane_hours
 from runs.dispatch import dispatch_waiting
 from runs.models import Run
 from runs.run_queue import current_queue
 from runs.wait_reasons import why_waiting
+from worker.contracts.lanes import DEFAULT_POOL
 
 pytestmark = pytest.mark.django_db
 MakeRun = Callable[..., Run]
@@ -47,8 +48,12 @@ def used(project: Project, hours: float, *, ago: timedelta = timedelta()) -> Non
     )
 
 
+def default_pool() -> Pool:
+    return Pool.objects.get(pk=DEFAULT_POOL)
+
+
 def order() -> list[Run]:
-    return list(current_queue().in_turn)
+    return list(current_queue(DEFAULT_POOL).in_turn)
 
 
 def test_the_project_that_used_less_of_late_comes_first(make_run: MakeRun, project: Project, video: Project) -> None:
@@ -67,31 +72,31 @@ def test_use_is_forgiven_with_time(make_run: MakeRun, project: Project, video: P
     used(video, 4)
     first, second = make_run(project=video), make_run(project=project)
     assert order() == [second, first]
-    set_half_life(user=admin, hours=8760)
-    assert (order(), half_life_hours()) == ([first, second], 8760)
+    set_half_life(user=admin, pool=default_pool(), hours=8760)
+    assert (order(), half_life_hours(DEFAULT_POOL)) == ([first, second], 8760)
 
 
 def test_what_is_guaranteed_comes_before_what_is_borrowed(
     make_run: MakeRun, project: Project, video: Project, admin: User
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
-    set_share(user=admin, project=video, guaranteed=3)
+    set_share(user=admin, project=video, pool=default_pool(), guaranteed=3)
     used(video, 100)
     first, second = make_run(project=project), make_run(project=video)
     assert order() == [second, first]
     assert dispatch_waiting() == [second.pk, first.pk]
     kinds = {run.project_id: 3 for run in (first, second)}
-    assert held_lanes(LaneKind.CPU) == kinds
+    assert held_lanes(DEFAULT_POOL, LaneKind.CPU) == kinds
 
 
 def test_a_project_at_its_limit_waits_for_its_own_runs_and_bars_nobody(
     make_run: MakeRun, project: Project, video: Project, admin: User
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=9)
-    set_share(user=admin, project=project, limit=3)
+    set_share(user=admin, project=project, pool=default_pool(), limit=3)
     runs = [make_run(project=project), make_run(project=project), make_run(project=video)]
     assert dispatch_waiting() == [runs[0].pk, runs[2].pk]
-    queue = current_queue()
+    queue = current_queue(DEFAULT_POOL)
     assert (queue.in_turn, queue.stopped) == ((), (runs[1],))
     assert why_waiting(runs)[runs[1].pk] == (
         "the project may hold 3 CPU lanes, and does, or would with this run: it waits for its other runs"
@@ -103,16 +108,16 @@ def test_a_changed_share_is_shown_before_it_is_saved(
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     first, second = make_run(project=project), make_run(project=video)
-    assert list(current_queue({video.pk: Share(guaranteed=3)}).in_turn) == [second, first]
+    assert list(current_queue(DEFAULT_POOL, {video.pk: Share(guaranteed=3)}).in_turn) == [second, first]
     assert order() == [first, second]
-    assert shares() == {}
+    assert shares(DEFAULT_POOL) == {}
 
 
 def test_use_counts_for_the_kind_of_lane_that_it_was(project: Project) -> None:
     used(project, 2)
     now = timezone.now()
-    assert used_lane_hours(LaneKind.GPU, now) == {}
-    assert used_lane_hours(LaneKind.CPU, now)[project.pk] == pytest.approx(2, rel=0.05)
+    assert used_lane_hours(DEFAULT_POOL, LaneKind.GPU, now) == {}
+    assert used_lane_hours(DEFAULT_POOL, LaneKind.CPU, now)[project.pk] == pytest.approx(2, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -129,19 +134,19 @@ def test_shares_that_make_no_sense_are_refused_by_field(
     admin: User, project: Project, field: str, given: dict[str, Any]
 ) -> None:
     with pytest.raises(ValidationError) as refused:
-        set_share(user=admin, project=project, **given)
+        set_share(user=admin, project=project, pool=default_pool(), **given)
     assert list(refused.value.message_dict) == [field]
 
 
 @pytest.mark.parametrize("hours", [0, -1, float("inf"), float("nan")])
 def test_half_lives_that_make_no_sense_are_refused(admin: User, hours: float) -> None:
     with pytest.raises(ValidationError):
-        set_half_life(user=admin, hours=hours)
+        set_half_life(user=admin, pool=default_pool(), hours=hours)
 
 
 def test_only_pool_admins_set_shares_and_it_is_audited(alice: User, admin: User, project: Project) -> None:
     with pytest.raises(PermissionDenied):
-        set_share(user=alice, project=project)
-    set_share(user=admin, project=project, guaranteed=2)
+        set_share(user=alice, project=project, pool=default_pool())
+    set_share(user=admin, project=project, pool=default_pool(), guaranteed=2)
     (entry,) = AuditEntry.objects.all()
     assert (entry.action, entry.changes["guaranteed_lanes"]) == ("project.set_share", 2)

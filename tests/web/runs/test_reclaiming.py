@@ -17,6 +17,7 @@ from runs.models import Attempt, AttemptOutcome, PendingCommand, Run, RunResize
 from runs.reclaiming import GRACE, ask_back
 from tests.web.runs.elastic_runs import at_work, elastic_spec, join, measure, report
 from tests.web.runs.test_borrowing import lent, set_share
+from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.resizing import LaneStep, ResizeCause, ResizeState
 from worker.contracts.states import RunState
 
@@ -64,7 +65,7 @@ def test_the_next_run_in_turn_gets_borrowed_lanes_back_within_the_pools_seconds(
     (row,) = notices()
     assert asked_of(row) == (["rollout-1", "rollout-2", "rollout-3"], 30.0)
     assert ask_back() == 0, "a lane is asked back once"
-    assert sum(lendable().values()) == 0
+    assert sum(lendable(DEFAULT_POOL).values()) == 0
     give_back(row, dropped=1)
     loans = LaneLoan.objects.all()
     assert all(loan.until and loan.notice_at and loan.for_run_id == waiting.pk for loan in loans)
@@ -98,7 +99,7 @@ def test_nothing_is_asked_back_for_a_run_that_could_not_begin_with_it(attempt: A
 
 
 def test_the_policy_says_how_many_seconds_a_lane_has(attempt: Attempt, make_run: MakeRun) -> None:
-    PoolPolicy.objects.create(reclaim_seconds=3.0)
+    PoolPolicy.objects.create(pool_id=DEFAULT_POOL, reclaim_seconds=3.0)
     make_run(spec=elastic_spec())
     ask_back()
     assert asked_of(notices()[0])[1] == 3.0

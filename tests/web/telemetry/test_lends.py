@@ -13,6 +13,7 @@ from fleet.models import LaneLoan, LaneUse
 from fleet.services import LaneHolder, WantedLanes, allocate_more, release_lanes
 from telemetry.lend_rows import Lend, LendKind
 from telemetry.lends import LendsBy, LendsWanted, cursor_of, lends, parse_cursor, sums
+from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.names import LaneRole
 
 Make = Callable[..., dict[str, Any]]
@@ -33,7 +34,7 @@ def loan(driver: Any, project: Project) -> LaneLoan:
     ensure_local_lanes(num_cpu_lanes=6)
     holder = LaneHolder(run_id=driver.run_id, attempt=1, project_id=project.pk, user_id=None)
     wanted = [WantedLanes(role=LaneRole.ROLLOUT, number=2)]
-    assert allocate_more(holder=holder, wanted=wanted)
+    assert allocate_more(holder=holder, pool=DEFAULT_POOL, wanted=wanted)
     LaneUse.objects.update(since=at(100))
     lent = {"run_id": driver.run_id, "attempt": 1, "names": ["rollout-1"]}
     begin_loans(**lent, from_projects=[None], resize=driver.run_id, forecast=FORECAST)

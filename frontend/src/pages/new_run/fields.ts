@@ -93,6 +93,7 @@ export const GROUPS: readonly GroupSpec[] = [
     intro:
       "A lane is one GPU, or one CPU slot. Placed colocated or by the planner, rollout and trainer lanes are counted together.",
     fields: [
+      field("lanes.pool", "Pool"),
       field("lanes.num_rollout", "Rollout lanes"),
       field("lanes.num_trainer", "Trainer lanes"),
       field("lanes.num_reward", "Reward lanes"),

@@ -53,6 +53,7 @@ export function NewRunPage({ from }: { from: string | null }) {
 function FormPage({ model, presets, projects }: Form) {
   const models = useResource(api.baseModels, []);
   const sets = useResource(api.promptSets, []);
+  const pools = useResource(api.pools, []);
   const secrets = useResource(
     async () => (model.project.value ? await api.secrets(model.project.value) : []),
     [model.project.value],
@@ -85,11 +86,15 @@ function FormPage({ model, presets, projects }: Form) {
               model={model}
               models={models.value ?? []}
               promptSets={(sets.value ?? []).filter((set) => set.project === model.project.value)}
+              pools={pools.value ?? []}
               secrets={(secrets.value ?? []).map((secret) => secret.name)}
             />
           )}
           {models.error !== null && (
             <Failed message={`Base models could not be listed: ${models.error}`} onRetry={models.reload} />
+          )}
+          {pools.error !== null && (
+            <Failed message={`Pools could not be listed: ${pools.error}`} onRetry={pools.reload} />
           )}
           {sets.error !== null && (
             <Failed message={`Prompt sets could not be listed: ${sets.error}`} onRetry={sets.reload} />

@@ -1,0 +1,75 @@
+"""Whether a pool can ever hold a run: it exists, the project may use it, and it is large enough with all its lanes.
+
+Lanes that are held or out of service count, since runs wait for those; a pool that has no lanes yet refuses nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from accounts.models import Project
+from fleet.lane_demand import fits, kind_for, kinds_wanted
+from fleet.models import LaneKind, Pool
+from fleet.selectors import all_lanes
+from fleet.shares import pools_open_to, scarce_kind, shares
+from worker.contracts.lanes import LaneSpec
+from worker.contracts.names import LaneRole
+from worker.contracts.run_spec import RunSpec
+
+
+def pool_problems(spec: RunSpec, project: Project | None, *, any_size: bool = False) -> dict[str, str]:
+    """What stops the pool from ever holding the run, by path: nothing about shares without a project, or about its size
+    with `any_size`."""
+    wanted = spec.granted_lanes
+    if not Pool.objects.filter(pk=wanted.pool).exists():
+        names = ", ".join(Pool.objects.values_list("pk", flat=True))
+        return {"lanes.pool": f"`lanes.pool` must be one of {names}, got {wanted.pool}"}
+    refused = "" if project is None else _refused_by_share(wanted, project)
+    if refused:
+        return {"lanes.pool": refused}
+    lanes = all_lanes(wanted.pool)
+    return _too_large(spec, lanes) if lanes and not any_size else {}
+
+
+def _refused_by_share(wanted: LaneSpec, project: Project) -> str:
+    """Why the project's limit in the pool would stop the run for ever; empty if it would not."""
+    share = shares(wanted.pool).get(project.pk)
+    if share is None or share.limit is None:
+        return ""
+    may_use = ", ".join(pools_open_to(project)) or "none: ask a pool admin"
+    if share.limit == 0:
+        return f"`lanes.pool` must be a pool that {project.name} may use, got {wanted.pool}: it may use {may_use}"
+    kind = scarce_kind(wanted.pool)
+    number = kinds_wanted(wanted, all_lanes(wanted.pool)).get(kind, 0)
+    if number <= share.limit:
+        return ""
+    return (
+        f"`lanes.pool` must be a pool of which {project.name} may hold {number} {kind.upper()} lanes, got "
+        f"{wanted.pool}, of which it may hold {share.limit}: ask for {share.limit}, or choose another of "
+        f"those that it may use ({may_use})"
+    )
+
+
+def _too_large(spec: RunSpec, lanes: Mapping[LaneKind, int]) -> dict[str, str]:
+    """The kinds of lane that the pool has too few of, by the first field that counts them."""
+    problems = {}
+    for kind, number in kinds_wanted(spec.granted_lanes, lanes).items():
+        if number <= lanes.get(kind, 0):
+            continue
+        on_gpus = spec.lanes.rewards_on_gpus
+        fields = [f"lanes.num_{role}" for role in LaneRole if kind_for(role, lanes, rewards_on_gpus=on_gpus) is kind]
+        there = f"{lanes.get(kind, 0)} ({kind.upper()} lanes of the pool {spec.lanes.pool})"
+        ways = ", or ".join(_ways_out(spec, kind, lanes, len(fields))) or "add nodes to the pool"
+        problems[fields[0]] = f"{' + '.join(f'`{field}`' for field in fields)} must be ≤ {there}, got {number}: {ways}"
+    return problems
+
+
+def _ways_out(spec: RunSpec, kind: LaneKind, lanes: Mapping[LaneKind, int], num_roles: int) -> Iterator[str]:
+    """What would fit: fewer lanes, GPUs for rewards where the pool has no CPU lanes, another pool."""
+    if lanes.get(kind, 0) >= num_roles:
+        yield f"ask for {lanes[kind]}"
+    if kind is LaneKind.CPU and not lanes.get(kind) and lanes.get(LaneKind.GPU):
+        yield "set `lanes.rewards_on_gpus`"
+    for name in Pool.objects.exclude(pk=spec.lanes.pool).values_list("pk", flat=True):
+        other = all_lanes(name)
+        if other and fits(spec.granted_lanes, other, other):
+            yield f"choose the pool {name}"
+            return
