@@ -8,6 +8,7 @@ import { startClock } from "./base/clock.ts";
 import { followSystemTheme } from "./base/palette.ts";
 import { installThemeSwitch } from "./base/theme.ts";
 import { ComparePage } from "./pages/compare/compare_page.tsx";
+import { LendingPage } from "./pages/lending/lending_page.tsx";
 import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
 import { PoolPage } from "./pages/pool/pool_page.tsx";
 import { RunPage } from "./pages/run/run_page.tsx";
@@ -24,6 +25,7 @@ const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
   run: (data) => <RunPage runId={data.run ?? ""} />,
   compare: () => <ComparePage />,
   pool: () => <PoolPage />,
+  lending: () => <LendingPage />,
   "prompt-sets": () => <PromptSetsPage />,
   account: () => <AccountPage />,
   projects: () => <ProjectsPage />,

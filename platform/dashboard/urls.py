@@ -12,6 +12,7 @@ urlpatterns = [
     path("compare", views.compare, name="compare"),
     path("prompt-sets", views.prompt_sets, name="prompt-sets"),
     path("pool", views.pool, name="pool"),
+    path("lending", views.lending, name="lending"),
     path("projects", views.projects, name="projects"),
     path("account", views.account, name="account"),
     path(

@@ -72,3 +72,9 @@ def account(request: HttpRequest) -> HttpResponse:
 @login_required
 def pool(request: HttpRequest) -> HttpResponse:
     return render(request, SHELL, {"page": "pool", "title": "Pool", "section": "pool"})
+
+
+@require_safe
+@login_required
+def lending(request: HttpRequest) -> HttpResponse:
+    return render(request, SHELL, {"page": "lending", "title": "Lending", "section": "lending"})

@@ -4,6 +4,7 @@ import { call, type QueryValues } from "./client.ts";
 import type { MetricKey } from "./metric_key.ts";
 import type {
   ActionKind,
+  Lend,
   LogFields,
   NewPreview,
   NewPromptSet,
@@ -25,6 +26,13 @@ export interface RunFilter extends QueryValues {
   readonly tag?: string | undefined;
   readonly search?: string | undefined;
   readonly archived?: boolean | undefined;
+}
+
+/** Filters of the ledger of lending. */
+export interface LendFilter extends QueryValues {
+  readonly since?: string | undefined;
+  readonly kind?: Lend["kind"] | undefined;
+  readonly run?: string | undefined;
 }
 
 /** The most stream items that one answer holds. */
@@ -101,6 +109,10 @@ export const api = {
     results(call("GET", "/api/v1/gpus/{gpu_id}/history", { path: { gpu_id }, query: { limit: MAX_CHANGES } })),
   laneHistory: (lane_id: number) =>
     results(call("GET", "/api/v1/lanes/{lane_id}/history", { path: { lane_id }, query: { limit: MAX_CHANGES } })),
+
+  lends: (filter: LendFilter, limit: number) => results(call("GET", "/api/v1/lends", { query: { ...filter, limit } })),
+  lendSums: (filter: LendFilter, by: "borrower" | "lender" | "run" | "lane" | "gpu") =>
+    results(call("GET", "/api/v1/lends/sums", { query: { ...filter, by } })),
 
   projects: () => results(call("GET", "/api/v1/projects", {})),
   createProject: (name: string) => call("POST", "/api/v1/projects", { body: { name } }),

@@ -358,7 +358,10 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get: operations["pool_policy_retrieve"];
-        /** @description Set how fast use of a pool is forgiven. For pool admins. */
+        /**
+         * @description Set how fast use of a pool is forgiven, and how lanes are asked back; what is left out stays. For pool
+         *     admins.
+         */
         readonly put: operations["pool_policy_update"];
         readonly post?: never;
         readonly delete?: never;
@@ -3959,7 +3962,12 @@ export interface components {
              * Format: double
              * @description After which use counts half in fair share.
              */
-            readonly half_life_hours: number;
+            readonly half_life_hours?: number;
+            /**
+             * Format: double
+             * @description In which a lane that is asked back may finish its fragment.
+             */
+            readonly reclaim_seconds?: number;
         };
         /** @description Lanes with a queue, shares and a policy of their own. */
         readonly Pool: {
@@ -4245,6 +4253,8 @@ export interface components {
             readonly pool: string;
             /** Format: double */
             readonly half_life_hours: number;
+            /** Format: double */
+            readonly reclaim_seconds: number;
         };
         /** @description What a project may have of a pool, has, and used lately; in lanes of the kind that generates and trains. */
         readonly PoolShare: {
@@ -7053,7 +7063,7 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly requestBody: {
+        readonly requestBody?: {
             readonly content: {
                 readonly "application/json": components["schemas"]["PolicyToSet"];
             };

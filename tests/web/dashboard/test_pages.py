@@ -11,7 +11,7 @@ from runs.models import Run
 
 MakeRun = Callable[..., Run]
 
-PAGES = ["runs", "new-run", "compare", "prompt-sets", "pool", "projects", "account", "password"]
+PAGES = ["runs", "new-run", "compare", "prompt-sets", "pool", "lending", "projects", "account", "password"]
 
 
 @pytest.fixture

@@ -54,7 +54,8 @@ const CAUSES: Readonly<Record<RecordedResize["cause"], string>> = {
   user: "by a deleted account",
   plan: "by a new plan",
   drain: "since a node is drained",
-  pool: "by the pool",
+  borrow: "since lanes were idle",
+  reclaim: "since another run is entitled",
 };
 
 function askedBy({ cause, requested_by }: RecordedResize): string {
