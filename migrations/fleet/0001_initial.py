@@ -227,6 +227,7 @@ class Migration(migrations.Migration):
                 ('joined_at', models.DateTimeField(null=True)),
                 ('for_run_id', models.UUIDField(null=True)),
                 ('notice_at', models.DateTimeField(null=True)),
+                ('notice', models.UUIDField(null=True)),
                 ('bound_seconds', models.FloatField(null=True)),
                 ('num_dropped', models.PositiveIntegerField(default=0)),
                 ('num_lanes', models.PositiveIntegerField(default=1)),

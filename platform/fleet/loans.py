@@ -127,13 +127,14 @@ def give_notice(
     run_id: UUID,
     attempt: int,
     names: Collection[str],
+    resize: UUID,
     reason: str,
     bound_seconds: float | None,
     for_run: UUID | None = None,
     owner: Project | None = None,
 ) -> int:
-    """Record that lanes of the attempt are asked back, for a run of the project `owner` if for any; returns their
-    number. For a lane that is not on loan, one that its project is not guaranteed, a loan is recorded from the
+    """Record that lanes of the attempt are asked back by a resize, for a run of the project `owner` if for any; returns
+    their number. For a lane that is not on loan, one that its project is not guaranteed, a loan is recorded from the
     beginning of its use."""
     now = timezone.now()
     open_loans = LaneLoan.objects.filter(run_id=run_id, attempt=attempt, name_in_run__in=names, until=None)
@@ -142,13 +143,16 @@ def give_notice(
         loan = _loan_of(use, owner)
         loan.joined_at, loan.reason = use.since, "the run held more lanes than its project is guaranteed"
         loan.save()
-    return open_loans.update(notice_at=now, for_run_id=for_run, end_reason=reason, bound_seconds=bound_seconds)
+    return open_loans.update(
+        notice_at=now, notice=resize, for_run_id=for_run, end_reason=reason, bound_seconds=bound_seconds
+    )
 
 
-def withdraw_notice(*, run_id: UUID, attempt: int, names: Collection[str]) -> int:
-    """Record that lanes were not given back, because the driver refused; they may be asked for again."""
-    loans = LaneLoan.objects.filter(run_id=run_id, attempt=attempt, name_in_run__in=names, until=None)
-    return loans.update(notice_at=None, for_run_id=None, end_reason="", bound_seconds=None)
+def withdraw_notice(resize: UUID, names: Collection[str]) -> int:
+    """Record that these lanes, which the resize asked back, stay, because the driver refused; they may be asked for
+    again."""
+    loans = LaneLoan.objects.filter(notice=resize, name_in_run__in=names, until=None)
+    return loans.update(notice_at=None, notice=None, for_run_id=None, end_reason="", bound_seconds=None)
 
 
 def record_joined(*, run_id: UUID, attempt: int, names: Collection[str]) -> None:

@@ -9,7 +9,7 @@ no answer long after the bound ─► the driver counts as lost
 ```
 
 Lanes leave a run against its will only so, and never below its elastic minimum. Invariant: one step, decided from rows
-alone, so that any number of rounds may be missed or repeated; a lane is asked back once.
+alone, so that any number of rounds may be missed or repeated, one at a time; a lane is asked back once.
 """
 
 import logging
@@ -31,6 +31,7 @@ from fleet.selectors import free_lanes, grants_of, kinds_by_lane, pool_lanes
 from fleet.shares import held_lanes, reclaim_seconds, scarce_kind, shares
 from fleet.standing import of_lane
 from runs import recovery
+from runs.advisory_lock import advisory_lock
 from runs.elastic_bounds import spare_lanes
 from runs.models import Attempt, Run
 from runs.resize_services import ResizeUnderWay, WantedResize, request_resize
@@ -45,6 +46,8 @@ logger = logging.getLogger(__name__)
 GRACE = timedelta(seconds=30)
 """How long after its bound a lane may still be held: the driver reads commands and the web reads its reports every
 second or so, and a driver on a busy node is late by seconds."""
+_LOCK = 0x7265636C
+"""The key of the advisory lock that keeps rounds apart."""
 
 Holding = tuple[UUID, int, str]
 """Run, attempt and the lane's name in it."""
@@ -54,9 +57,13 @@ Lacking = LackingRun[Run, UUID | None, LaneKind]
 
 def ask_back() -> int:
     """Take the next step for every run that lacks lanes which others have; returns the number of lanes asked back."""
-    _lose_silent_drivers(open_loans())
-    num_asked = _off_drained(open_loans())
-    return num_asked + sum(_ask_back_in(pool) for pool in pools_with_queues())
+    # Two rounds at once would ask for other lanes each, and so for too many.
+    with advisory_lock(_LOCK, wait=False) as is_ours:
+        if not is_ours:
+            return 0
+        _lose_silent_drivers(open_loans())
+        num_asked = _off_drained(open_loans())
+        return num_asked + sum(_ask_back_in(pool) for pool in pools_with_queues())
 
 
 def _ask_back_in(pool: str) -> int:
@@ -178,7 +185,7 @@ def _notify(
     try:
         with transaction.atomic():
             wanted = WantedResize(release=list(names), within_seconds=within)
-            request_resize(user=None, run=run, wanted=wanted, cause=ResizeCause.RECLAIM)
+            row = request_resize(user=None, run=run, wanted=wanted, cause=ResizeCause.RECLAIM)
     except (ValidationError, RunStateConflict, ResizeUnderWay) as error:
         logger.info("run %s does not give %s back now: %s", run_id, ", ".join(names), error)
         return 0
@@ -187,6 +194,7 @@ def _notify(
         run_id=run_id,
         attempt=attempt,
         names=names,
+        resize=row.pk,
         reason=reason,
         bound_seconds=within,
         for_run=None if for_run is None else for_run.pk,

@@ -41,7 +41,7 @@ def apply_report(run_id: UUID, attempt: int, report: ResizeReport) -> None:
         row.ended_at = timezone.now()
         if row.cause == ResizeCause.RECLAIM:
             kept = {progress.lane for progress in report.lanes if progress.step is LaneStep.KEPT}
-            withdraw_notice(run_id=run_id, attempt=attempt, names=kept)
+            withdraw_notice(row.pk, kept)
         if row.cause == ResizeCause.USER:
             _keep_size(run_id, attempt)
     row.save(update_fields=["state", "reason", "lanes", "trainer_seconds", "ended_at"])

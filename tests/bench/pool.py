@@ -1,4 +1,4 @@
-"""What the pool page costs at 512 GPUs: its REST answers, its live frames, and its drawing in a browser.
+"""What the pool costs at 512 GPUs: REST answers, live frames, drawing in a browser, lending and asking back.
 
     python -m tests.bench.pool [--nodes 64] [--gpus 8] [--rounds 20] [--out var/bench/pool.json]
 

@@ -21,6 +21,7 @@ from server.embedded.local_servers import database_and_broker
 from server.embedded.waiting import wait_until
 from server.stack.first_start import migrate_and_collect
 from server.stack.processes import web_process
+from tests.bench.reclaim_figures import reclaim_figures
 from tests.bench.seeded_pool import Seeded, node_reports, seed
 from worker.contracts.node_reports import REPORTS_PATH
 
@@ -71,6 +72,7 @@ def measure(var: Path, port: int, num_nodes: int, num_gpus: int, num_rounds: int
             **rest_figures(address, seeded, num_rounds),
             **frame_figures(address, seeded, num_nodes, num_gpus, num_rounds),
             **page_figures(address, seeded, num_nodes, num_gpus, num_rounds),
+            **reclaim_figures(),
         }
         counts = {"num_nodes": Node.objects.count(), "num_gpus": Gpu.objects.count(), "num_lanes": Lane.objects.count()}
     return {**counts, "num_cores": os.cpu_count(), "load": os.getloadavg()[0], "figures": figures}

@@ -54,6 +54,8 @@ class LaneLoan(models.Model):
     """The run that it was asked back for."""
     notice_at = models.DateTimeField(null=True)
     """When it was asked back; null if it was not."""
+    notice = models.UUIDField(null=True)
+    """The resize by which it was asked back."""
     bound_seconds = models.FloatField(null=True)
     """Seconds after the notice within which the lane had to be given back; null for a trainer lane, which leaves at a
     checkpoint."""

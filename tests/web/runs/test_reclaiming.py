@@ -177,6 +177,17 @@ def test_a_lane_that_the_driver_refuses_to_give_back_is_asked_for_again(attempt:
     assert ask_back() == 3
 
 
+def test_a_refusal_of_another_notice_withdraws_nothing(attempt: Attempt, make_run: MakeRun) -> None:
+    make_run(spec=elastic_spec())
+    ask_back()
+    other = RunResize.objects.create(
+        run=attempt.run, attempt=attempt.number, cause=ResizeCause.RECLAIM.value, state="requested"
+    )
+    report(other, ResizeState.FAILED, dict.fromkeys(asked_of(notices()[0])[0], LaneStep.KEPT))
+    assert LaneLoan.objects.filter(notice_at=None).count() == 0
+    assert ask_back() == 0
+
+
 def test_a_driver_that_gives_nothing_back_long_after_the_bound_counts_as_lost(
     attempt: Attempt, make_run: MakeRun
 ) -> None:

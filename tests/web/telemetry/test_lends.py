@@ -39,7 +39,7 @@ def loan(driver: Any, project: Project) -> LaneLoan:
     lent = {"run_id": driver.run_id, "attempt": 1, "names": ["rollout-1"]}
     begin_loans(**lent, from_projects=[None], resize=driver.run_id, forecast=FORECAST)
     LaneLoan.objects.update(joined_at=at(110))
-    give_notice(**lent, reason="run other is next", bound_seconds=30.0)
+    give_notice(**lent, resize=driver.run_id, reason="run other is next", bound_seconds=30.0)
     release_lanes(**lent)
     LaneLoan.objects.update(notice_at=at(190), until=at(200), num_dropped=1)
     return LaneLoan.objects.get()
