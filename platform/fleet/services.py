@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from fleet.lane_demand import kind_for, kinds_wanted, lane_name, lane_number, lanes_in_order
-from fleet.loans import end_loans
+from fleet.lane_loans import end_loans
 from fleet.models import Lane, LaneKind, LaneUse
 from fleet.pool_changes import publish_holders
 from fleet.selectors import free_in_order, grant_of, pool_lanes

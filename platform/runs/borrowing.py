@@ -23,7 +23,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from fleet.lane_demand import kind_for, kinds_wanted
-from fleet.loans import (
+from fleet.lane_loans import (
     LoanForecast,
     begin_loans,
     held_with_loans,
@@ -49,7 +49,7 @@ from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeCause, ResizeState
 from worker.contracts.states import RunState
 from worker.contracts.task_names import LEND_LANES
-from worker.scheduling.borrowing.forecast import BorrowQuestion, IdleLanes, LaneForecast, forecasts
+from worker.scheduling.borrowing.lane_forecast import BorrowQuestion, IdleLanes, LaneForecast, forecasts
 from worker.scheduling.borrowing.sharing import Loan, Offer, share
 from worker.scheduling.borrowing.worth import LoanTerms, expected_stay, net_gain_seconds
 from worker.scheduling.core.costs import GANG, CostKind, dump_costs

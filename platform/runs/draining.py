@@ -23,7 +23,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from fleet.drains import DrainedLane, drained_lanes
-from fleet.loans import open_loans
+from fleet.lane_loans import open_loans
 from fleet.selectors import grants_of
 from fleet.services import WantedLanes
 from runs import attempts

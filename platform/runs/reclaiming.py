@@ -24,8 +24,8 @@ from django.utils import timezone
 
 from accounts.models import Project
 from fleet.lane_demand import fits, kinds_wanted
+from fleet.lane_loans import give_notice, open_loans
 from fleet.lanes_asked_back import LackingRun, LaneToReturn, asked_back
-from fleet.loans import give_notice, open_loans
 from fleet.models import LaneKind, LaneLoan
 from fleet.selectors import free_lanes, grants_of, kinds_by_lane, pool_lanes
 from fleet.shares import held_lanes, reclaim_seconds, scarce_kind, shares

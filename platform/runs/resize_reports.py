@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from fleet.loans import lent_names, record_dropped, record_joined, withdraw_notice
+from fleet.lane_loans import lent_names, record_dropped, record_joined, withdraw_notice
 from fleet.selectors import grants_of
 from fleet.services import change_role, release_lanes
 from runs.models import Run, RunResize

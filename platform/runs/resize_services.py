@@ -17,7 +17,7 @@ from accounts.access import TO_CONTROL_RUNS, require_role
 from accounts.models import User
 from audit.record import record
 from fleet.lane_demand import kind_for
-from fleet.loans import lent_names
+from fleet.lane_loans import lent_names
 from fleet.models import LaneKind
 from fleet.selectors import devices_by_lane, grants_of, kinds_by_lane, pool_lanes
 from fleet.services import LaneHolder, WantedLanes, allocate_more

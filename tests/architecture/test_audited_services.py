@@ -21,6 +21,8 @@ ONLY_READ = {
     "runs/resize_body.py:run_size",
     "runs/lane_usage.py:usage",
     "server/stack/demo.py:create_demo_run",
+    "telemetry/lend_listing.py:lends",
+    "telemetry/lend_listing.py:sums",
 }
 """Functions that take a user and change nothing themselves."""
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from tests.e2e.pages import SECONDS, LoginPage, Page
+from tests.e2e.pages import SECONDS, LoginPage
 from tests.e2e.rest import START_SECONDS, Rest, wait_until
 from tests.e2e.stack import Stack, running_stack
 from tests.e2e.test_nodes_that_join import joined

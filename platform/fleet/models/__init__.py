@@ -2,9 +2,9 @@
 
 from fleet.models.agents import NodeAgent
 from fleet.models.allocation import Lane, LaneKind, LaneUse
+from fleet.models.borrowed_lanes import LaneLoan
 from fleet.models.entitlements import PoolPolicy, ProjectShare
 from fleet.models.gpu_tests import GpuTest, GpuTestState
-from fleet.models.loans import LaneLoan
 from fleet.models.nodes import Gpu, HealthChange, Node
 from fleet.models.pools import Pool
 from fleet.models.service_states import ServiceState, StateChange

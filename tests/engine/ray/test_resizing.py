@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,10 @@ def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weig
     check_tiling(driven)
 
 
+def is_gone(pid: int) -> bool:
+    return not is_alive(pid)
+
+
 MAX_LOANS = 12
 """Loans within which one ends amid a fragment: a lane generates for a good part of its time."""
 
@@ -144,7 +149,7 @@ def test_lanes_given_back_amid_a_fragment_change_no_bit_of_the_weights(
         resize(driven, f"back-{num_loans}", release=[lane], cause="reclaim", within_seconds=0.0)
         given_back = outcome(driven, f"back-{num_loans}")
         assert steps(given_back) == {lane: "released"}
-        driven.until(lambda pid=pid: not is_alive(pid))
+        driven.until(partial(is_gone, pid))
         num_dropped += given_back["lanes"][0]["num_dropped"]
     assert num_dropped, f"none of {num_loans} lanes was amid a fragment when it was given back"
     driven.until_another_batch()

@@ -48,7 +48,7 @@ export function LendTimeline({ lends, window, selected, onSelect }: Props) {
           </li>
         ))}
         <li>
-          <i class="swatch notice" aria-hidden="true" /> asked back
+          <i class="swatch asked-back" aria-hidden="true" /> asked back
         </li>
       </ul>
       <div class="lend-rows">

@@ -8,11 +8,11 @@ import pytest
 
 from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
-from fleet.loans import LoanForecast, begin_loans, give_notice
+from fleet.lane_loans import LoanForecast, begin_loans, give_notice
 from fleet.models import LaneLoan, LaneUse
 from fleet.services import LaneHolder, WantedLanes, allocate_more, release_lanes
+from telemetry.lend_listing import LendsBy, LendsWanted, cursor_of, lends, parse_cursor, sums
 from telemetry.lend_rows import Lend, LendKind
-from telemetry.lends import LendsBy, LendsWanted, cursor_of, lends, parse_cursor, sums
 from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.names import LaneRole
 

@@ -7,8 +7,8 @@ import pytest
 from worker.contracts.events import WorkCost
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.borrowing import forecast as forecast_module
-from worker.scheduling.borrowing.forecast import BorrowQuestion, IdleLanes, LaneForecast, forecasts
+from worker.scheduling.borrowing import lane_forecast as forecast_module
+from worker.scheduling.borrowing.lane_forecast import BorrowQuestion, IdleLanes, LaneForecast, forecasts
 from worker.scheduling.core.costs import CostKind
 
 ROLLOUT, REWARD = LaneRole.ROLLOUT, LaneRole.REWARD

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.fair_share import Share
+from fleet.lane_loans import lenders
 from fleet.lanes_asked_back import LackingRun, LaneToReturn, asked_back
-from fleet.loans import lenders
 
 A, B, C = (UUID(int=number) for number in range(1, 4))
 HELD = st.dictionaries(st.sampled_from([A, B, C]), st.integers(0, 6))
