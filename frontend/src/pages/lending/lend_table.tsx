@@ -48,7 +48,7 @@ export function LendTable({ lends, now, selected = null, isOfOneRun = false }: P
               <td class="nowrap">
                 {lend.lane || lend.lane_in_run} <span class="faint small">{lend.role}</span>
               </td>
-              <td>{lenderText(lend)}</td>
+              <td class="nowrap">{lenderText(lend)}</td>
               {!isOfOneRun && <td>{lend.run ? <a href={`/runs/${lend.run}`}>{lend.run_name}</a> : lend.run_name}</td>}
               <td class="right num nowrap">
                 {duration(lentSeconds(lend, now))}
@@ -87,7 +87,7 @@ function Batches(lend: Lend) {
     <>
       <span class="faint">{predicted ?? "not predicted"}</span>
       <br />
-      {measured ?? "not measured yet"}
+      {measured ?? (lend.end === null ? "not measured yet" : "not measured")}
     </>
   );
 }
