@@ -47,6 +47,11 @@ class Migration(migrations.Migration):
                 ('faults_before', models.JSONField(default=dict)),
                 ('throttled_by', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), default=list, size=None)),
                 ('throttled_at', models.DateTimeField(null=True)),
+                ('held_for', models.DateTimeField(null=True)),
+                ('idle_since', models.DateTimeField(null=True)),
+                ('longest_idle_seconds', models.FloatField(default=0.0)),
+                ('slow_factor', models.FloatField(null=True)),
+                ('slow_at_work', models.CharField(blank=True, default='', max_length=20)),
                 ('lost_since', models.DateTimeField(null=True)),
             ],
             options={
@@ -136,6 +141,20 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['order', 'name'],
             },
+        ),
+        migrations.CreateModel(
+            name='ProjectBudget',
+            fields=[
+                ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='budget', serialize=False, to='accounts.project')),
+                ('amount', models.DecimalField(decimal_places=4, max_digits=14, validators=[django.core.validators.MinValueValidator(0)])),
+                ('unit', models.CharField(choices=[('cost', 'Cost'), ('gpu_hours', 'Gpu Hours')], max_length=10)),
+                ('period', models.CharField(choices=[('month', 'Month'), ('whole', 'Whole')], max_length=10)),
+                ('warn_at', models.FloatField(default=0.8, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
+                ('when_spent', models.CharField(choices=[('warn', 'Warn'), ('hold', 'Hold'), ('stop', 'Stop')], default='hold', max_length=5)),
+                ('since', models.DateTimeField()),
+                ('warned_at', models.DateTimeField(null=True)),
+                ('spent_at', models.DateTimeField(null=True)),
+            ],
         ),
         migrations.CreateModel(
             name='ProjectShare',
@@ -285,6 +304,8 @@ class Migration(migrations.Migration):
                 ('pool', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='policy', serialize=False, to='fleet.pool')),
                 ('half_life_hours', models.FloatField(default=24.0)),
                 ('reclaim_seconds', models.FloatField(default=30.0)),
+                ('idle_warning_minutes', models.PositiveIntegerField(default=30)),
+                ('idle_release_minutes', models.PositiveIntegerField(null=True)),
             ],
         ),
         migrations.AddConstraint(
@@ -295,6 +316,14 @@ class Migration(migrations.Migration):
             model_name='lane',
             name='pool',
             field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='lanes', to='fleet.pool'),
+        ),
+        migrations.AddConstraint(
+            model_name='projectbudget',
+            constraint=models.CheckConstraint(condition=models.Q(('amount__gte', 0)), name='budget_not_negative'),
+        ),
+        migrations.AddConstraint(
+            model_name='projectbudget',
+            constraint=models.CheckConstraint(condition=models.Q(('warn_at__gte', 0), ('warn_at__lte', 1)), name='budget_warning_is_share'),
         ),
         migrations.AddField(
             model_name='projectshare',
@@ -364,6 +393,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='gpu',
             constraint=models.UniqueConstraint(condition=models.Q(('uuid', ''), _negated=True), fields=('uuid',), name='gpu_uuid_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='poolpolicy',
+            constraint=models.CheckConstraint(condition=models.Q(('idle_release_minutes', None), ('idle_release_minutes__gt', models.F('idle_warning_minutes')), _connector='OR'), name='idle_release_after_warning'),
         ),
         migrations.AddConstraint(
             model_name='poolpolicy',

@@ -8,6 +8,7 @@ from rest_framework.routers import SimpleRouter
 
 from api.views import (
     accounts,
+    budgets,
     catalog,
     gallery,
     gpu_tests,
@@ -88,6 +89,8 @@ urlpatterns = [
     path("queue:preview", queue.QueuePreviewView.as_view()),
     path("shares", queue.SharesView.as_view()),
     path("shares/<uuid:project_id>", queue.ShareView.as_view()),
+    path("budgets", budgets.BudgetsView.as_view()),
+    path("budgets/<uuid:project_id>", budgets.BudgetView.as_view()),
     path("pool-policy", queue.PoolPolicyView.as_view()),
     path("lanes/<int:lane_id>/history", pool.LaneHistoryView.as_view()),
     path("lends", lends.LendsView.as_view()),

@@ -16,6 +16,7 @@ from fleet.models import (
     Node,
     NodeAgent,
     PoolPolicy,
+    ProjectBudget,
     ProjectShare,
     StateChange,
 )
@@ -42,6 +43,7 @@ register(
         HealthChange: ("at", "name", "health", "remedy"),
         GpuTest: ("gpu", "state", "requested_by", "created_at", "ended_at"),
         NodeAgent: ("id", "created_at", "reported_at"),
+        ProjectBudget: ("project", "amount", "unit", "period", "when_spent", "warned_at", "spent_at"),
         ProjectShare: ("project", "guaranteed_lanes", "max_lanes", "weight"),
         PoolPolicy: ("pool", "half_life_hours", "reclaim_seconds"),
     },

@@ -1,13 +1,18 @@
-"""Lanes that are drained by a deadline while somebody holds them."""
+"""Lanes that have to be empty by a time while somebody holds them: those of what is drained by a deadline, and those of
+GPUs that have failed, since these give wrong results or none."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Q
 
 from fleet.models import Gpu, Lane, Node, ServiceState
 from worker.contracts.names import LaneRole
+
+FAULT_GRACE = timedelta(seconds=60)
+"""For how long a run may look for lanes in place of a failed GPU before it saves and waits for some: about as long as
+starting a lane takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +28,27 @@ class DrainedLane:
     """Its accelerator, or `cpu`."""
     place: str
     """The node or GPU that is drained."""
+    why: str
+    """Why it has to be empty, as a clause."""
     since: datetime
     deadline: datetime
 
 
 def drained_lanes() -> list[DrainedLane]:
-    """The lanes that attempts hold on nodes and GPUs that are drained by a deadline."""
+    """The lanes that attempts hold on nodes and GPUs that are drained by a deadline, and on GPUs that have failed."""
     draining = Q(state=ServiceState.DRAINING, state_until__isnull=False)
     nodes = {node.pk: node for node in Node.objects.filter(draining)}
-    gpus = {gpu.lane_id: gpu for gpu in Gpu.objects.filter(draining, lane__isnull=False).select_related("node")}
+    emptied = Gpu.objects.filter(draining | Q(state=ServiceState.FAULTY), lane__isnull=False)
+    gpus = {gpu.lane_id: gpu for gpu in emptied.select_related("node")}
     held = Lane.objects.exclude(attempt=None).filter(Q(node__in=nodes) | Q(pk__in=gpus)).prefetch_related("gpus")
     return [_drained(lane, nodes.get(lane.node_id) or gpus[lane.pk]) for lane in held.order_by("pk")]
 
 
 def _drained(lane: Lane, place: Node | Gpu) -> DrainedLane:
-    if lane.run_id is None or lane.attempt is None or place.state_until is None:
-        raise ValueError(f"lane {lane} is not held on a place with a deadline")
+    if lane.run_id is None or lane.attempt is None:
+        raise ValueError(f"lane {lane} is not held by an attempt")
+    deadline = place.state_until or place.state_since + FAULT_GRACE
+    is_faulty = place.state == ServiceState.FAULTY
     return DrainedLane(
         run_id=lane.run_id,
         attempt=lane.attempt,
@@ -46,6 +56,7 @@ def _drained(lane: Lane, place: Node | Gpu) -> DrainedLane:
         role=LaneRole(lane.role),
         device=lane.accelerator or "cpu",
         place=place.name,
+        why=f"has failed ({place.reason})" if is_faulty else f"had to be empty by {deadline:%H:%M}",
         since=place.state_since,
-        deadline=place.state_until,
+        deadline=deadline,
     )

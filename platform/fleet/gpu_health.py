@@ -24,7 +24,7 @@ def follow(row: Gpu, faults: GpuFaults, now: datetime) -> None:
     """Write the verdict on what a stored card reports into its row; the caller stores it."""
     _remember_throttling(row, faults, now)
     lasting = faults.model_copy(update={"throttle_reasons": tuple(row.throttled_by)})
-    verdict = judge(lasting, GpuFaults.model_validate(row.faults_before))
+    verdict = judge(lasting, GpuFaults.model_validate(row.faults_before), slow_at=row.slow_at_work)
     if (verdict.health, list(verdict.causes), verdict.remedy) == (row.health, row.health_causes, row.remedy):
         return
     row.health, row.health_causes, row.remedy = verdict.health.value, list(verdict.causes), verdict.remedy.value
@@ -46,7 +46,9 @@ def follow(row: Gpu, faults: GpuFaults, now: datetime) -> None:
 
 def put_into_service(gpu: Gpu, *, by: str) -> None:
     """The card has passed its test: what was counted until now is dealt with, and it takes work."""
-    Gpu.objects.filter(pk=gpu.pk).update(faults_before=gpu.faults, throttled_by=[], throttled_at=None)
+    Gpu.objects.filter(pk=gpu.pk).update(
+        faults_before=gpu.faults, throttled_by=[], throttled_at=None, slow_factor=None, slow_at_work=""
+    )
     change_state(gpu, ServiceState.ACTIVE, by=by)
 
 

@@ -25,6 +25,7 @@ class Remedy(StrEnum):
     """What its vendor recommends."""
 
     NONE = "none"
+    TEST = "test the GPU"
     COOL = "check cooling and power"
     RESET = "reset the GPU"
     REBOOT = "reboot the node"
@@ -77,9 +78,15 @@ _ORDER = list(Health)
 _REMEDIES = list(Remedy)
 
 
-def judge(faults: GpuFaults, before: GpuFaults) -> Verdict:
-    """The verdict on what was counted since `before`, when the card was last put into service."""
+def judge(faults: GpuFaults, before: GpuFaults, *, slow_at: str = "") -> Verdict:
+    """The verdict on what was counted since `before`, when the card was last put into service.
+
+    `slow_at` names the work at which a run found it slower than its peers; empty for none.
+    """
     causes = _causes(faults, before)
+    if slow_at:
+        # Last, since it may be what the others come to.
+        causes.append(Cause(f"slower than its peers: {slow_at}", Health.WARNING, Remedy.TEST))
     if not causes:
         return Verdict()
     return Verdict(

@@ -4,22 +4,24 @@
     reports    ─► GPUs by UUID; by index where the driver had not been asked before ─► a lane for each new one
 
 Invariant: nothing here changes who holds a lane, or what admins decided; a node or GPU that is no longer reported keeps
-its record. What is known already is written with one statement a table, since every node reports every few seconds.
+its record. Every node reports every few seconds, so what has not changed is not written (`fleet.report_writes`).
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 from django.db import transaction
 from django.utils import timezone
 
 from fleet.gpu_health import FIELDS as HEALTH_FIELDS
 from fleet.gpu_health import follow
+from fleet.idleness import FIELDS as USE_FIELDS
+from fleet.idleness import follow_use, holds
 from fleet.lane_layout import give_gpus_lanes, set_cpu_lanes
 from fleet.models import Gpu, Lane, Node, NodeAgent
 from fleet.pool_changes import publish_reports
 from fleet.pool_membership import assign_pools
+from fleet.report_writes import Watched, store_live_values
 from fleet.standing import AGENT
 from fleet.state_changes import mark_found, mark_lost
 from worker.contracts.lanes import gpu_resource
@@ -28,14 +30,9 @@ from worker.contracts.node_reports import ClusterNode, GpuReport, NodeReport, No
 LOST_AFTER = timedelta(seconds=30)
 """For how long Ray may leave a node out before it counts as lost: Ray itself waits some 10 s for a heartbeat, and a
 restart of its process takes as long again."""
-Row = TypeVar("Row", Node, Gpu)
-_OF_NODE = ("ray_node_id", "address", "are_gpus_held", "in_cluster_at")
+_OF_NODE = ("ray_node_id", "address", "are_gpus_held")
 _OF_NODE_REPORT = ("num_cores", "memory_bytes", "memory_used_bytes", "load", "reader_error", "reported_at")
-_OF_GPU = (
-    *("uuid", "index", "accelerator", "resource"),
-    *("identity", "topology", "live", "faults", "reported_at"),
-    *HEALTH_FIELDS,
-)
+_OF_GPU = ("uuid", "index", "accelerator", "resource", "identity", "topology", "faults", *HEALTH_FIELDS, *USE_FIELDS)
 
 
 @transaction.atomic
@@ -54,6 +51,7 @@ def _take_alive(alive: Iterable[ClusterNode], now: datetime) -> dict[str, tuple[
     """The nodes that Ray lists, by Ray's id, each with what Ray says."""
     found = {}
     known = {node.name: node for node in Node.objects.all()}
+    watched = Watched(Node, _OF_NODE)
     for seen in alive:
         node = known.get(seen.name)
         if node is None:
@@ -61,10 +59,12 @@ def _take_alive(alive: Iterable[ClusterNode], now: datetime) -> dict[str, tuple[
             set_cpu_lanes(node, seen.num_cpu_lanes)
         if node.lost_since is not None:
             mark_found([node], by=AGENT, at=now)
+        watched.add(node)
         node.ray_node_id, node.address = seen.ray_node_id, seen.address
         node.are_gpus_held, node.in_cluster_at = seen.are_gpus_held, now
         found[seen.ray_node_id] = node, seen
-    _write(Node, [node for node, _ in found.values()], _OF_NODE)
+    watched.store()
+    Node.objects.filter(pk__in=[node.pk for node, _ in found.values()]).update(in_cluster_at=now)
     return found
 
 
@@ -77,31 +77,36 @@ def _take_reports(
     nodes: Mapping[str, tuple[Node, ClusterNode]], reports: Iterable[NodeReport], now: datetime
 ) -> tuple[list[Node], list[Gpu]]:
     """The nodes and GPUs that were reported."""
-    gpus, reported = _KnownGpus(), []
+    gpus, reported = _KnownGpus(), Watched(Node, _OF_NODE_REPORT)
     for report in reports:
         node, seen = nodes[report.ray_node_id]
+        reported.add(node)
         node.num_cores, node.load = report.num_cpus, report.load
         node.memory_bytes, node.memory_used_bytes = report.memory_bytes, report.memory_used_bytes
         node.reader_error, node.reported_at = report.reader_error, now
-        reported.append(node)
         for gpu in report.gpus:
             gpus.take(node, seen, gpu, now)
-    _write(Node, reported, _OF_NODE_REPORT)
-    _write(Gpu, gpus.seen, _OF_GPU)
-    for node in reported:
-        if any(gpu.node_id == node.pk and gpu.lane_id is None for gpu in gpus.seen):
+    reported.store()
+    gpus.seen.store()
+    seen_gpus = gpus.seen.rows()
+    store_live_values(seen_gpus, now)
+    without_lane = {gpu.node_id for gpu in seen_gpus if gpu.lane_id is None}
+    for node in reported.rows():
+        if node.pk in without_lane:
             give_gpus_lanes(node)
-    return reported, gpus.seen
+    return reported.rows(), seen_gpus
 
 
 class _KnownGpus:
     """The cards that the pool knows."""
 
     def __init__(self) -> None:
-        gpus = list(Gpu.objects.select_related("node", "lane"))
+        # Live values are what is about to be replaced.
+        gpus = list(Gpu.objects.prefetch_related("node").defer("live"))
         self._by_uuid = {gpu.uuid: gpu for gpu in gpus if gpu.uuid}
         self._unnamed = {(gpu.node_id, gpu.index): gpu for gpu in gpus if not gpu.uuid}
-        self.seen: list[Gpu] = []
+        self._holds = holds()
+        self.seen = Watched(Gpu, _OF_GPU)
 
     def take(self, node: Node, seen: ClusterNode, report: GpuReport, now: datetime) -> None:
         """Write a report into its card's row, which is stored at once only if it is new or has moved."""
@@ -111,6 +116,7 @@ class _KnownGpus:
             row = Gpu.objects.create(node=node, uuid=identity.uuid, index=identity.index)
         elif row.node_id != node.pk:
             _move(row, node)
+        self.seen.add(row)
         self._by_uuid[identity.uuid] = row
         row.uuid, row.index, row.accelerator = identity.uuid, identity.index, identity.model
         row.resource = gpu_resource(node.name, identity.index) if seen.has_gpu_resources else ""
@@ -119,7 +125,7 @@ class _KnownGpus:
         row.reported_at = now
         _follow_loss(row, is_lost=report.faults.is_lost, now=now)
         follow(row, report.faults, now)
-        self.seen.append(row)
+        follow_use(row, report.live.utilisation, self._holds.get(row.lane_id or 0), now)
 
 
 def _follow_loss(row: Gpu, *, is_lost: bool, now: datetime) -> None:
@@ -138,14 +144,6 @@ def _move(row: Gpu, node: Node) -> None:
         lane.delete()
     elif lane is not None:
         assign_pools(Lane.objects.filter(pk=lane.pk))
-
-
-def _write(model: type[Row], rows: Iterable[Row], fields: Iterable[str]) -> None:
-    """Write these columns of stored rows with one statement."""
-    unique = {row.pk: row for row in rows}
-    model._default_manager.bulk_create(
-        unique.values(), update_conflicts=True, unique_fields=["id"], update_fields=list(fields)
-    )
 
 
 def names_by_ray_id(nodes: Iterable[Node]) -> dict[str, str]:

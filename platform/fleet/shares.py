@@ -16,13 +16,12 @@ from accounts.access import Actor, require_pool_admin
 from accounts.models import Project
 from audit.record import record
 from fleet.fair_share import Share, decayed_lane_hours
-from fleet.models import LaneKind, LaneLoan, LaneUse, Pool, PoolPolicy, ProjectShare
+from fleet.models import LaneKind, LaneLoan, LaneUse, Pool, ProjectShare
+from fleet.policies import policy_of
 from fleet.selectors import all_lanes
 
 MAX_LANES = 100_000
 MAX_WEIGHT = 1000.0
-MAX_RECLAIM_SECONDS = 24.0 * 3600
-MAX_HALF_LIFE_HOURS = 24.0 * 365
 NUM_HALF_LIVES = 10
 """Use from longer ago counts less than a thousandth, and is left out."""
 
@@ -46,17 +45,6 @@ def pools_open_to(project: Project) -> list[str]:
     return list(Pool.objects.exclude(pk__in=kept_out.values("pool")).values_list("pk", flat=True))
 
 
-def half_life_hours(pool: str) -> float:
-    policy = PoolPolicy.objects.filter(pool=pool).first() or PoolPolicy()
-    return policy.half_life_hours
-
-
-def reclaim_seconds(pool: str) -> float:
-    """Seconds in which a lane of the pool that is asked back may finish its fragment."""
-    policy = PoolPolicy.objects.filter(pool=pool).first() or PoolPolicy()
-    return policy.reclaim_seconds
-
-
 def held_lanes(pool: str, kind: LaneKind) -> dict[UUID, int]:
     """Lanes of the kind that each project holds now, of those allocated in the pool. Those on loan are left out: who is
     entitled to them gets them back, so they stand in nobody's way."""
@@ -67,7 +55,7 @@ def held_lanes(pool: str, kind: LaneKind) -> dict[UUID, int]:
 
 def used_lane_hours(pool: str, kind: LaneKind, now: datetime) -> dict[UUID, float]:
     """Decayed lane hours of the kind in the pool by project, see `fleet.fair_share`."""
-    half_life = half_life_hours(pool)
+    half_life = policy_of(pool).half_life_hours
     oldest = now - timedelta(hours=NUM_HALF_LIVES * half_life)
     # A use outlives its lane, and then tells its kind by its GPUs.
     of_kind = Q(gpus=[]) if kind == LaneKind.CPU else ~Q(gpus=[])
@@ -105,29 +93,3 @@ def set_share(
     share, _ = ProjectShare.objects.update_or_create(project=project, pool=pool, defaults=values)
     record("project.set_share", project, user=admin, project_id=project.pk, pool=pool.name, **values)
     return share
-
-
-@transaction.atomic
-def set_half_life(*, user: Actor, pool: Pool, hours: float) -> PoolPolicy:
-    """Raises `PermissionDenied`, `ValidationError`."""
-    admin = require_pool_admin(user)
-    if not 0 < hours <= MAX_HALF_LIFE_HOURS:
-        raise ValidationError(
-            {"half_life_hours": f"`half_life_hours` must be > 0 and ≤ {MAX_HALF_LIFE_HOURS:g} (a year), got {hours}"}
-        )
-    policy, _ = PoolPolicy.objects.update_or_create(pool=pool, defaults={"half_life_hours": hours})
-    record("pool.set_policy", pool, user=admin, half_life_hours=hours)
-    return policy
-
-
-@transaction.atomic
-def set_reclaim_seconds(*, user: Actor, pool: Pool, seconds: float) -> PoolPolicy:
-    """Raises `PermissionDenied`, `ValidationError`."""
-    admin = require_pool_admin(user)
-    if not 0 <= seconds <= MAX_RECLAIM_SECONDS:
-        raise ValidationError(
-            {"reclaim_seconds": f"`reclaim_seconds` must be ≥ 0 and ≤ {MAX_RECLAIM_SECONDS:g} (a day), got {seconds}"}
-        )
-    policy, _ = PoolPolicy.objects.update_or_create(pool=pool, defaults={"reclaim_seconds": seconds})
-    record("pool.set_policy", pool, user=admin, reclaim_seconds=seconds)
-    return policy

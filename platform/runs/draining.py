@@ -1,7 +1,7 @@
-"""Moves runs off lanes that are drained by a deadline.
+"""Moves runs off lanes that are drained by a deadline, and off GPUs that have failed.
 
 ```text
-lanes of a run on a draining node or GPU, with a deadline
+lanes of a run on a draining node or GPU with a deadline, or on a faulty GPU
    free lanes like them ─► resize: those join, these leave                          (a few tries)
    else its elastic bounds allow fewer ─► resize: these leave
    else wait for free lanes; at the deadline ─► checkpoint ─► its driver ends, the run waits for lanes again
@@ -15,26 +15,22 @@ import logging
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.utils import timezone
 
 from fleet.drains import DrainedLane, drained_lanes
 from fleet.lane_loans import open_loans
 from fleet.selectors import grants_of
 from fleet.services import WantedLanes
-from runs import attempts
-from runs.models import Attempt, AttemptOutcome, PendingCommand, Run, RunResize
+from runs.models import Attempt, Run, RunResize
+from runs.requeue import requeue
 from runs.resize_services import ResizeUnderWay, WantedResize, request_resize
-from runs.stream import lock_stream
-from runs.transitions import RunStateConflict, move
-from worker.contracts.commands import CommandKind
+from runs.transitions import RunStateConflict
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeCause, ResizeState
-from worker.contracts.states import RunState
 
 logger = logging.getLogger(__name__)
 
@@ -42,8 +38,6 @@ ACTOR = "drain"
 MAX_RESIZES = 3
 """Resizes of a run that a drain may see fail before it waits for the deadline: a lane that cannot be started fails
 again."""
-CHECKPOINT_TIMEOUT = timedelta(seconds=120)
-"""How long a driver may take to save once the deadline has passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,35 +123,11 @@ def _resize(run: Run, wanted: WantedResize) -> bool:
     return True
 
 
-@transaction.atomic
 def _requeue(drain: Drain) -> bool:
-    """Save, then end the driver and let the run wait for lanes again. True once the attempt is closed.
-
-    A run without a checkpoint begins anew, as after a lost driver, but counts no lost attempt.
-    """
-    lock_stream(drain.run.pk)
-    run = Run.objects.get(pk=drain.run.pk)
-    if run.run_state not in (RunState.STARTING, RunState.RUNNING):
-        # A paused run is parked by the reconciler, and one that stops frees its lanes by itself.
-        return False
-    if run.run_state is RunState.RUNNING and not _has_saved(run, drain.deadline):
-        return False
-    origin = f"batch {run.resume_batch}" if run.resume_from else "the beginning"
-    places = ", ".join(sorted({lane.place for lane in drain.lanes}))
-    reason = f"{places} had to be empty by {drain.deadline:%H:%M}: the run goes on from {origin} on other lanes"
-    if not attempts.close(run.pk, drain.attempt.number, AttemptOutcome.MOVED, detail=reason):
-        return False
-    new = RunState.QUEUED if run.run_state is RunState.STARTING else RunState.STARTING
-    move(run.pk, [run.run_state], new, reason=reason, actor=ACTOR, attempt=drain.attempt.number)
-    return True
-
-
-def _has_saved(run: Run, deadline: datetime) -> bool:
-    """Whether a checkpoint was made since the deadline, or could not be; asks for one otherwise."""
-    asked = PendingCommand.objects.filter(
-        run=run, kind=CommandKind.CHECKPOINT_NOW, created_by=None, created_at__gte=deadline
-    ).first()
-    if asked is None:
-        PendingCommand.objects.create(run=run, kind=CommandKind.CHECKPOINT_NOW.value)
-        return False
-    return asked.done_at is not None or timezone.now() - asked.created_at > CHECKPOINT_TIMEOUT
+    emptied = "; ".join(sorted({f"{lane.place} {lane.why}" for lane in drain.lanes}))
+    return requeue(
+        drain.attempt,
+        since=drain.deadline,
+        why=lambda origin: f"{emptied}: the run goes on from {origin} on other lanes",
+        actor=ACTOR,
+    )

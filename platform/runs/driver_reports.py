@@ -12,6 +12,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from fleet.device_proof import compare as compare_devices
+from fleet.slowdowns import note_speeds
 from live.publish import publish_project
 from runs import attempts
 from runs.cost_history import record_costs
@@ -36,6 +37,7 @@ from worker.contracts.events import (
     StateEvent,
 )
 from worker.contracts.states import END_STATES, RunState, is_legal
+from worker.scheduling.core.costs import parse_measured_costs
 
 ACTOR = "driver"
 REPORTABLE_STATES = END_STATES | {RunState.RUNNING, RunState.PAUSED, RunState.STOPPING}
@@ -67,6 +69,7 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
                 apply_report(run_id, attempt, report)
         case CostsEvent():
             record_costs(run_id, attempt, event)
+            note_speeds(run_id, attempt, parse_measured_costs(event.costs))
         case PlanEvent():
             record_plan(run_id, attempt, event)
         case _:

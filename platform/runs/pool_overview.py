@@ -9,8 +9,8 @@ from django.db.models import Count
 
 from accounts.access import Actor, visible_projects
 from fleet.models import Lane, Pool, ProjectShare
+from fleet.policies import policy_of
 from fleet.selectors import lanes_with_places
-from fleet.shares import half_life_hours
 from fleet.standing import PoolState, of_lane
 from runs.run_queue import waiting_runs
 from runs.selectors import visible_runs
@@ -69,7 +69,7 @@ def pool_overviews(user: Actor, names: Iterable[str] | None = None) -> list[Pool
             description=pool.description,
             match_labels=pool.match_labels,
             order=pool.order,
-            half_life_hours=half_life_hours(pool.name),
+            half_life_hours=policy_of(pool.name).half_life_hours,
             lanes=tuple(_counted(lane for lane in lanes if lane.pool_id == pool.pk)),
             runs=tuple(_holding((lane for lane in lanes if lane.pool_id == pool.pk), run_names)),
             num_waiting=waiting.get(pool.pk, 0),

@@ -44,6 +44,12 @@ class GpuRow:
     """What ails it, the worst first."""
     remedy: str
     health_since: datetime
+    slow_factor: float | None
+    """Its seconds of work ÷ the median of its peers'; `None` unless it is slower than they are."""
+    idle_since: datetime | None
+    """Since when it has done nothing for the run that holds it; `None` while it works or is free."""
+    longest_idle_seconds: float
+    """The longest time that it did nothing for that run."""
     labels: Mapping[str, str]
     notes: str
     price_per_gpu_hour: Decimal | None
@@ -215,6 +221,9 @@ def _gpu_row(gpu: Gpu, node: Node) -> GpuRow:
         health_causes=tuple(gpu.health_causes),
         remedy=gpu.remedy,
         health_since=gpu.health_since,
+        slow_factor=gpu.slow_factor,
+        idle_since=gpu.idle_since,
+        longest_idle_seconds=gpu.longest_idle_seconds,
         labels=gpu.labels,
         notes=gpu.notes,
         price_per_gpu_hour=gpu.price_per_gpu_hour,

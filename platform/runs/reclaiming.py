@@ -27,8 +27,9 @@ from fleet.lane_demand import fits, kinds_wanted
 from fleet.lane_loans import give_notice, open_loans
 from fleet.lanes_asked_back import LackingRun, LaneToReturn, asked_back
 from fleet.models import LaneKind, LaneLoan
+from fleet.policies import policy_of
 from fleet.selectors import free_lanes, grants_of, kinds_by_lane, pool_lanes
-from fleet.shares import held_lanes, reclaim_seconds, scarce_kind, shares
+from fleet.shares import held_lanes, scarce_kind, shares
 from fleet.standing import of_lane
 from runs import recovery
 from runs.advisory_lock import advisory_lock
@@ -81,7 +82,7 @@ def _ask_back_in(pool: str) -> int:
     given = 0
     for (run_id, attempt, trains), wanted in by_holder.items():
         for_run = wanted[0][1].run
-        within = None if trains else reclaim_seconds(pool)
+        within = None if trains else policy_of(pool).reclaim_seconds
         reason = f"run {for_run.name} is next in turn and lacks lanes"
         given += _notify(run_id, attempt, [name for name, _ in wanted], within, reason, for_run)
     return given
@@ -172,7 +173,9 @@ def _off_drained(loans: Sequence[LaneLoan]) -> int:
         if standing is None or standing.takes_work or loan.notice_at is not None:
             continue
         reason = f"{standing.place} is {standing.state.replace('_', ' ')}"
-        given += _notify(loan.run_id, loan.attempt, [loan.name_in_run], reclaim_seconds(loan.pool), reason, None)
+        given += _notify(
+            loan.run_id, loan.attempt, [loan.name_in_run], policy_of(loan.pool).reclaim_seconds, reason, None
+        )
     return given
 
 

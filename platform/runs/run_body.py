@@ -111,6 +111,8 @@ class RunBody(RunRow):
     legal_actions: list[Annotated[str, JsonOf(CommandKind)]]
     waiting: str
     """What a queued run waits for, in one sentence; empty for any other."""
+    warning: str
+    """What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -154,8 +156,9 @@ def run_row(run: Run) -> RunRow:
     }
 
 
-def run_body(run: Run, *, role: str | None, waiting: str = "") -> RunBody:
-    """The run in full for a reader with `role` in its project; `waiting` says what a queued run waits for."""
+def run_body(run: Run, *, role: str | None, waiting: str = "", warning: str = "") -> RunBody:
+    """The run in full for a reader with `role` in its project; `waiting` says what a queued run waits for, `warning`
+    what is amiss with one that works."""
     return {
         **run_row(run),
         "project": {"id": str(run.project_id), "name": run.project.name, "role": role},
@@ -173,6 +176,7 @@ def run_body(run: Run, *, role: str | None, waiting: str = "") -> RunBody:
         "ending": run.ending or None,
         "legal_actions": [action.value for action in legal_actions(run)],
         "waiting": waiting,
+        "warning": warning,
     }
 
 

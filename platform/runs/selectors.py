@@ -5,6 +5,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from accounts.access import Actor, NotVisible, role_in, visible_projects
+from runs.idle_lanes import idle_of
 from runs.models import Attempt, PendingCommand, PlanRevision, Run, RunTransition
 from runs.plan_body import PlanBody, PlanStep, RevisedPlan
 from runs.run_body import RunBody, run_body
@@ -27,7 +28,12 @@ def get_run(user: Actor, run_id: UUID | str) -> Run:
 
 def run_body_for(user: Actor, run: Run) -> RunBody:
     """The run as `user` sees it: the body of REST and of the socket's snapshot."""
-    return run_body(run, role=role_in(user, run.project), waiting=why_waiting([run]).get(run.pk, ""))
+    return run_body(
+        run,
+        role=role_in(user, run.project),
+        waiting=why_waiting([run]).get(run.pk, ""),
+        warning=idle_of([run]).get(run.pk, ""),
+    )
 
 
 def transitions(user: Actor, run: Run) -> QuerySet[RunTransition]:

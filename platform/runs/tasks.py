@@ -7,13 +7,16 @@ from uuid import UUID
 
 from celery import shared_task
 
+from fleet.spending import check_budgets
 from fleet.upkeep import end_maintenance
 from runs.borrowing import lend_idle_lanes
+from runs.budget_stops import stop_spent_projects
 from runs.checkpoint_files import delete_checkpoints as delete_checkpoint_files
 from runs.cluster import RayCluster
 from runs.dispatch import dispatch_waiting
 from runs.draining import move_runs_off
 from runs.gpu_test_jobs import watch as watch_tests
+from runs.idle_lanes import release_idle_lanes
 from runs.launch import launch
 from runs.models import submission_id
 from runs.node_agent_job import keep_agent
@@ -53,9 +56,13 @@ def reconcile_runs() -> None:
 
 @shared_task(name=task_names.KEEP_UP_POOL)
 def keep_up_pool() -> None:
-    """End maintenance whose time has come, and move runs off what is drained by a deadline."""
+    """End maintenance whose time has come, move runs off what is drained by a deadline, and hold projects to their
+    budgets and runs to their GPUs' use."""
     end_maintenance()
     move_runs_off()
+    check_budgets()
+    stop_spent_projects()
+    release_idle_lanes()
 
 
 @shared_task(name=task_names.WATCH_NODES)

@@ -12,6 +12,7 @@ ONLY_READ = {
     "accounts/api_tokens.py:tokens_of",
     "api/run_bodies.py:run_bodies",
     "runs/pool_overview.py:pool_overviews",
+    "fleet/spending.py:spendings",
     "runs/pool_view.py:pool_rows",
     "runs/pool_view.py:node_row",
     "runs/pool_view.py:gpu_row",

@@ -32,6 +32,8 @@ class ResizeCause(StrEnum):
     """The pool: idle lanes join for as long as nobody else needs them."""
     RECLAIM = "reclaim"
     """The pool: another run is entitled to the lanes."""
+    IDLE = "idle"
+    """The pool: the lanes have done nothing for longer than its policy allows."""
 
 
 class RoleChange(Contract):

@@ -21,6 +21,41 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/budgets": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The budgets of your projects, and what is spent of them; of all, for pool admins. */
+        readonly get: operations["budgets_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/budgets/{project_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /** @description Set what a project may spend. For pool admins. */
+        readonly put: operations["budgets_update"];
+        readonly post?: never;
+        /** @description Let a project spend anything. For pool admins. */
+        readonly delete: operations["budgets_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/gpus": {
         readonly parameters: {
             readonly query?: never;
@@ -195,40 +230,6 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/api/v1/lends": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /** @description Lanes lent between runs and within them, newest first: of your projects; all, for pool admins. */
-        readonly get: operations["lends_list"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
-    readonly "/api/v1/lends/sums": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /** @description Sums over the newest lends, at most 5,000. */
-        readonly get: operations["lends_sums"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
     readonly "/api/v1/me": {
         readonly parameters: {
             readonly query?: never;
@@ -358,10 +359,7 @@ export interface paths {
             readonly cookie?: never;
         };
         readonly get: operations["pool_policy_retrieve"];
-        /**
-         * @description Set how fast use of a pool is forgiven, and how lanes are asked back; what is left out stays. For pool
-         *     admins.
-         */
+        /** @description Set the policy of a pool; what is left out stays. For pool admins. */
         readonly put: operations["pool_policy_update"];
         readonly post?: never;
         readonly delete?: never;
@@ -1598,6 +1596,68 @@ export interface components {
                 readonly [key: string]: number;
             };
             readonly stream_seq: number;
+        };
+        /** @description What a project may spend in the present period, and has spent. */
+        readonly Budget: {
+            /** Format: uuid */
+            readonly project_id: string;
+            readonly project_name: string;
+            /** Format: decimal */
+            readonly amount: string;
+            /** @description `cost` in the currency of the GPUs' prices, by which GPUs without a price cost nothing; or `gpu_hours`. */
+            readonly unit: components["schemas"]["UnitEnum"];
+            /** @description A calendar `month` of UTC, or the `whole` time since it was set. */
+            readonly period: components["schemas"]["PeriodEnum"];
+            /**
+             * Format: double
+             * @description Share of the amount that is warned of.
+             */
+            readonly warn_at: number;
+            /** @description `warn`: everything goes on; `hold`: no further run begins; `stop`: running ones save and wait as well. */
+            readonly when_spent: components["schemas"]["WhenSpentEnum"];
+            /** Format: decimal */
+            readonly spent: string;
+            /** @description Whether the share is reached that is warned of. */
+            readonly is_near: boolean;
+            readonly is_spent: boolean;
+            /**
+             * Format: date-time
+             * @description From when on use counts in the present period.
+             */
+            readonly begins_at: string;
+            /**
+             * Format: date-time
+             * @description When it begins anew; null for never.
+             */
+            readonly ends_at: string | null;
+        };
+        /** @description One page: What a project may spend in the present period, and has spent. */
+        readonly BudgetPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Budget"][];
+        };
+        readonly BudgetToSet: {
+            /** Format: decimal */
+            readonly amount: string;
+            /** @description `cost` in the currency of the GPUs' prices, by which GPUs without a price cost nothing; or `gpu_hours`. */
+            readonly unit: components["schemas"]["UnitEnum"];
+            /**
+             * @description A calendar `month` of UTC, or the `whole` time since it was set.
+             * @default month
+             */
+            readonly period?: components["schemas"]["PeriodEnum"];
+            /**
+             * Format: double
+             * @description Share of the amount that is warned of.
+             * @default 0.8
+             */
+            readonly warn_at?: number;
+            /**
+             * @description `warn`: everything goes on; `hold`: no further run begins; `stop`: running ones save and wait as well.
+             * @default hold
+             */
+            readonly when_spent?: components["schemas"]["WhenSpentEnum"];
         };
         /**
          * @description Types of stream items that are too frequent to be read as events.
@@ -2844,11 +2904,6 @@ export interface components {
              * @default 0.5
              */
             readonly num_cpus: number;
-            /**
-             * @description Whether the pool may ask for it back at any time: it generates or scores, and no plan counts on it.
-             * @default false
-             */
-            readonly is_borrowed: boolean;
         };
         /**
          * LaneInfo
@@ -2885,11 +2940,6 @@ export interface components {
              * @default
              */
             readonly detail: string;
-            /**
-             * @description Fragments that it had under way when its seconds were over, and that others do again.
-             * @default 0
-             */
-            readonly num_dropped: number;
         };
         /**
          * LaneRole
@@ -3012,73 +3062,6 @@ export interface components {
             readonly num_generated: number;
         };
         /**
-         * Lend
-         * @description A lane lent from one time to another. What is not known, or not known yet, is null.
-         */
-        readonly Lend: {
-            readonly id: string;
-            readonly kind: components["schemas"]["LendKind"];
-            /** @description The lane's label in the pool; empty where no record says which lane it was. */
-            readonly lane: string;
-            /** @description Its id within the borrowing run. */
-            readonly lane_in_run: string;
-            /** @description Names of its GPUs; empty for a CPU slot. */
-            readonly gpus: readonly string[];
-            /** @description What it did for the borrower. */
-            readonly role: components["schemas"]["LaneRole"];
-            readonly lender_kind: components["schemas"]["LenderKind"];
-            /** @description Name of the lending project or run; empty for the pool. */
-            readonly lender: string;
-            readonly lender_project: string | null;
-            /** @description The borrower; null for a run that you may not see. */
-            readonly run: string | null;
-            readonly run_name: string;
-            readonly attempt: number;
-            /** @description The borrower's project; null where you may not see it. */
-            readonly project: string | null;
-            /** Format: date-time */
-            readonly begin: string;
-            /** @description Null while it is lent. */
-            readonly end: string | null;
-            /** @description Why it was lent. */
-            readonly reason: string;
-            /** @description Why it ended, or is about to. */
-            readonly end_reason: string;
-            /** @description The run that it was asked back for. */
-            readonly for_run: string | null;
-            readonly for_run_name: string;
-            /** @description When it was asked back; null if it was not. */
-            readonly notice_at: string | null;
-            /** @description Seconds within which it had to be given back. */
-            readonly bound_seconds: number | null;
-            /** @description Seconds from the notice until it was free. */
-            readonly return_seconds: number | null;
-            /** @description Fragments dropped at the bound, which others drew again from the same seeds. */
-            readonly num_dropped: number;
-            /** @description Seconds that the lane spent on joining and leaving, or on switching its role. */
-            readonly switch_seconds: number | null;
-            /** @description Samples that it generated or scored for the borrower. */
-            readonly num_samples: number | null;
-            /**
-             * @description Seconds by which the borrower was predicted to get ahead through this lane. Between runs: over the stay that was
-             *     expected, net of switching.
-             */
-            readonly predicted_gain_seconds: number | null;
-            /**
-             * @description Seconds by which it did. Between runs: by the whole batches of the loan, of which each is compared with the run's
-             *     batches without borrowed lanes, net of switching, shared by the lanes on loan; so far, while it is lent.
-             */
-            readonly realised_gain_seconds: number | null;
-            /** @description Seconds of a batch as predicted with the lanes lent. */
-            readonly predicted_batch_seconds: number | null;
-            /** @description Median seconds of the whole batches of the loan. */
-            readonly measured_batch_seconds: number | null;
-            /** @description Seconds of a batch as predicted without them. */
-            readonly predicted_batch_seconds_before: number | null;
-            /** @description Median seconds of the run's batches without borrowed lanes. */
-            readonly measured_batch_seconds_before: number | null;
-        };
-        /**
          * LendDecision
          * @description A decision to lend trainer lanes: the `lend` event that reported it, joined with the one that reported its
          *     gain.
@@ -3172,39 +3155,6 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["LendFields"];
         };
-        /**
-         * LendKind
-         * @enum {string}
-         */
-        readonly LendKind: "between_runs" | "within_run";
-        /**
-         * LendSum
-         * @description The lends of one project, run, lane or GPU in a window.
-         */
-        readonly LendSum: {
-            /** @description Id, label or name of what was summed over; empty for the pool. */
-            readonly key: string;
-            readonly name: string;
-            readonly num_lends: number;
-            /** @description Lane time, inside the window or not; an open lend counts until now. */
-            readonly lent_seconds: number;
-            readonly switch_seconds: number;
-            readonly num_samples: number;
-            /** @description Lends that were asked back and are given back. */
-            readonly num_returned: number;
-            /** @description The longest time from notice to return. */
-            readonly max_return_seconds: number | null;
-            readonly num_dropped: number;
-            /** @description Lends with both a predicted and a realised gain, which the next two sum up. */
-            readonly num_graded: number;
-            readonly predicted_gain_seconds: number;
-            readonly realised_gain_seconds: number;
-        };
-        /**
-         * LenderKind
-         * @enum {string}
-         */
-        readonly LenderKind: "pool" | "project" | "run";
         /** Lending */
         readonly Lending: {
             /** @description The newest decisions, newest first. */
@@ -3614,6 +3564,8 @@ export interface components {
              */
             readonly attention: components["schemas"]["AttentionBackend"];
         };
+        /** @enum {string} */
+        readonly PeriodEnum: "month" | "whole";
         /**
          * Phase
          * @description What the driver is doing: the run page shows it, and names the phase in which a run failed.
@@ -3963,11 +3915,10 @@ export interface components {
              * @description After which use counts half in fair share.
              */
             readonly half_life_hours?: number;
-            /**
-             * Format: double
-             * @description In which a lane that is asked back may finish its fragment.
-             */
-            readonly reclaim_seconds?: number;
+            /** @description For how long a GPU that a run holds may do nothing before it is warned of. */
+            readonly idle_warning_minutes?: number;
+            /** @description After how long without any work it is taken from the run, which shrinks where it may or else is paused; null for never. */
+            readonly idle_release_minutes?: number | null;
         };
         /** @description Lanes with a queue, shares and a policy of their own. */
         readonly Pool: {
@@ -4122,6 +4073,21 @@ export interface components {
             readonly remedy: string;
             /** Format: date-time */
             readonly health_since: string;
+            /**
+             * Format: double
+             * @description Its seconds of work ÷ the median of its peers'; null unless it is slower than they.
+             */
+            readonly slow_factor: number | null;
+            /**
+             * Format: date-time
+             * @description Since when it has done nothing for its run; null while it works or is free.
+             */
+            readonly idle_since: string | null;
+            /**
+             * Format: double
+             * @description The longest time that it did nothing for its run.
+             */
+            readonly longest_idle_seconds: number;
             readonly identity: components["schemas"]["GpuIdentity"] | null;
             readonly topology: components["schemas"]["GpuTopology"] | null;
             readonly live: components["schemas"]["GpuLive"] | null;
@@ -4251,10 +4217,15 @@ export interface components {
         };
         readonly PoolPolicy: {
             readonly pool: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description After which use counts half in fair share.
+             */
             readonly half_life_hours: number;
-            /** Format: double */
-            readonly reclaim_seconds: number;
+            /** @description For how long a GPU that a run holds may do nothing before it is warned of. */
+            readonly idle_warning_minutes: number;
+            /** @description After how long without any work it is taken from the run, which shrinks where it may or else is paused; null for never. */
+            readonly idle_release_minutes: number | null;
         };
         /** @description What a project may have of a pool, has, and used lately; in lanes of the kind that generates and trains. */
         readonly PoolShare: {
@@ -4725,12 +4696,6 @@ export interface components {
              * @default user
              */
             readonly cause: components["schemas"]["ResizeCause"];
-            /**
-             * @description Seconds after which rollout and reward lanes that leave are let go in any case: what one has under way by then is
-             *     dropped, and others do it again from the same seeds. Empty: each lane finishes what it has under way.
-             * @default null
-             */
-            readonly within_seconds: number | null;
         };
         readonly ResizeAnswer: {
             /**
@@ -4744,7 +4709,7 @@ export interface components {
          * @description Who asked for a resize.
          * @enum {string}
          */
-        readonly ResizeCause: "user" | "plan" | "drain" | "borrow" | "reclaim";
+        readonly ResizeCause: "user" | "plan" | "drain" | "pool" | "idle";
         /**
          * ResizeReport
          * @description How far a resize is, as `lanes` events carry it; a later report replaces it.
@@ -5019,6 +4984,8 @@ export interface components {
             readonly legal_actions: readonly components["schemas"]["CommandKind"][];
             /** @description What a queued run waits for, in one sentence; empty for any other. */
             readonly waiting: string;
+            /** @description What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing. */
+            readonly warning: string;
         };
         /**
          * RunChangedFrame
@@ -6047,6 +6014,8 @@ export interface components {
          * @enum {string}
          */
         readonly TwoExpertFamily: "wan22";
+        /** @enum {string} */
+        readonly UnitEnum: "cost" | "gpu_hours";
         /** @description What one project, user, card, … used inside the window. */
         readonly UsageRow: {
             /** @description Id of what was summed over; empty where it was deleted. */
@@ -6096,6 +6065,8 @@ export interface components {
          * @enum {string}
          */
         readonly VerdictReward: "shape_judge";
+        /** @enum {string} */
+        readonly WhenSpentEnum: "warn" | "hold" | "stop";
         /**
          * WorkCost
          * @description The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`.
@@ -6170,6 +6141,9 @@ export type BaseModelSpec = components['schemas']['BaseModelSpec'];
 export type BatchAlgebra = components['schemas']['BatchAlgebra'];
 export type BatchSpec = components['schemas']['BatchSpec'];
 export type Bubbles = components['schemas']['Bubbles'];
+export type Budget = components['schemas']['Budget'];
+export type BudgetPage = components['schemas']['BudgetPage'];
+export type BudgetToSet = components['schemas']['BudgetToSet'];
 export type BulkItemType = components['schemas']['BulkItemType'];
 export type ChangedLane = components['schemas']['ChangedLane'];
 export type Checkpoint = components['schemas']['Checkpoint'];
@@ -6248,14 +6222,10 @@ export type LanesEvent = components['schemas']['LanesEvent'];
 export type LanesFields = components['schemas']['LanesFields'];
 export type LanesItem = components['schemas']['LanesItem'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
-export type Lend = components['schemas']['Lend'];
 export type LendDecision = components['schemas']['LendDecision'];
 export type LendEvent = components['schemas']['LendEvent'];
 export type LendFields = components['schemas']['LendFields'];
 export type LendItem = components['schemas']['LendItem'];
-export type LendKind = components['schemas']['LendKind'];
-export type LendSum = components['schemas']['LendSum'];
-export type LenderKind = components['schemas']['LenderKind'];
 export type Lending = components['schemas']['Lending'];
 export type LendingTotals = components['schemas']['LendingTotals'];
 export type Live = components['schemas']['Live'];
@@ -6289,6 +6259,7 @@ export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
 export type PatchedRunChanges = components['schemas']['PatchedRunChanges'];
 export type PerformanceSpec = components['schemas']['PerformanceSpec'];
+export type PeriodEnum = components['schemas']['PeriodEnum'];
 export type Phase = components['schemas']['Phase'];
 export type PhaseEvent = components['schemas']['PhaseEvent'];
 export type PhaseFields = components['schemas']['PhaseFields'];
@@ -6430,11 +6401,13 @@ export type TransitionItem = components['schemas']['TransitionItem'];
 export type TransitionPage = components['schemas']['TransitionPage'];
 export type Tuning = components['schemas']['Tuning'];
 export type TwoExpertFamily = components['schemas']['TwoExpertFamily'];
+export type UnitEnum = components['schemas']['UnitEnum'];
 export type UsageRow = components['schemas']['UsageRow'];
 export type UsageRowPage = components['schemas']['UsageRowPage'];
 export type Validation = components['schemas']['Validation'];
 export type Vendor = components['schemas']['Vendor'];
 export type VerdictReward = components['schemas']['VerdictReward'];
+export type WhenSpentEnum = components['schemas']['WhenSpentEnum'];
 export type WorkCost = components['schemas']['WorkCost'];
 export type ZeroConfig = components['schemas']['ZeroConfig'];
 export type ResponseRefusal = components['responses']['Refusal'];
@@ -6456,6 +6429,73 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["BaseModelPage"];
                 };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly budgets_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BudgetPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly budgets_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["BudgetToSet"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Budget"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly budgets_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly default: components["responses"]["Refusal"];
         };
@@ -6759,84 +6799,6 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PoolChangePage"];
-                };
-            };
-            readonly default: components["responses"]["Refusal"];
-        };
-    };
-    readonly lends_list: {
-        readonly parameters: {
-            readonly query?: {
-                /** @description From `next` of the page before. */
-                readonly cursor?: string;
-                /** @description Default: both. */
-                readonly kind?: "between_runs" | "within_run";
-                /** @description Label of a lane, or name of a GPU. */
-                readonly lane?: string;
-                readonly limit?: number;
-                /** @description The borrower's or the lender's. */
-                readonly project?: string;
-                /** @description The borrower. */
-                readonly run?: string;
-                /** @description Begin of the window: lends that ended later. */
-                readonly since?: string;
-                /** @description End of the window: lends that began before. */
-                readonly until?: string;
-            };
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": {
-                        /** Format: uri */
-                        readonly next: string | null;
-                        readonly results: readonly components["schemas"]["Lend"][];
-                    };
-                };
-            };
-            readonly default: components["responses"]["Refusal"];
-        };
-    };
-    readonly lends_sums: {
-        readonly parameters: {
-            readonly query?: {
-                readonly by?: "borrower" | "lender" | "run" | "lane" | "gpu";
-                /** @description Default: both. */
-                readonly kind?: "between_runs" | "within_run";
-                /** @description Label of a lane, or name of a GPU. */
-                readonly lane?: string;
-                /** @description The borrower's or the lender's. */
-                readonly project?: string;
-                /** @description The borrower. */
-                readonly run?: string;
-                /** @description Begin of the window: lends that ended later. */
-                readonly since?: string;
-                /** @description End of the window: lends that began before. */
-                readonly until?: string;
-            };
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            readonly 200: {
-                headers: {
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": {
-                        /** Format: uri */
-                        readonly next: string | null;
-                        readonly results: readonly components["schemas"]["LendSum"][];
-                    };
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -8581,9 +8543,6 @@ type ReadonlyArray<T> = [
 export const pathsApiV1GpusGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/gpus"]["get"]["parameters"]["query"]["state"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
 export const pathsApiV1LanesGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
 export const pathsApiV1LanesGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["state"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
-export const pathsApiV1LendsGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends"]["get"]["parameters"]["query"]["kind"]> = ["between_runs", "within_run"];
-export const pathsApiV1LendsSumsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["by"]> = ["borrower", "lender", "run", "lane", "gpu"];
-export const pathsApiV1LendsSumsGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["kind"]> = ["between_runs", "within_run"];
 export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
@@ -8636,8 +8595,6 @@ export const lanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<component
 export const lanesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesItem"]["type"]> = ["lanes"];
 export const lendEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LendEvent"]["type"]> = ["lend"];
 export const lendItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LendItem"]["type"]> = ["lend"];
-export const lendKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LendKind"]> = ["between_runs", "within_run"];
-export const lenderKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LenderKind"]> = ["pool", "project", "run"];
 export const logEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogEvent"]["type"]> = ["log"];
 export const logEventLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogEvent"]["level"]> = ["debug", "info", "warning", "error"];
 export const logFieldsLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogFields"]["level"]> = ["debug", "info", "warning", "error"];
@@ -8650,6 +8607,7 @@ export const mixGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["strategy"]> = ["progressive", "random"];
 export const modelFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ModelFamily"]> = ["flux", "sd3", "flux2", "flux2_klein", "qwen_image", "z_image", "wan", "wan22", "hunyuan_video"];
 export const ofEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OfEnum"]> = ["node", "gpu", "lane"];
+export const periodEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PeriodEnum"]> = ["month", "whole"];
 export const phaseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Phase"]> = ["bootstrap", "place_lanes", "load_model", "restore", "evaluate", "train", "checkpoint", "export", "finish"];
 export const phaseEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseEvent"]["type"]> = ["phase"];
 export const phaseItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseItem"]["type"]> = ["phase"];
@@ -8674,7 +8632,7 @@ export const queueItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const recordedResizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RecordedResize"]["state"]> = ["requested", "accepted", "done", "failed"];
 export const reflSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ReflSpec"]["name"]> = ["refl"];
 export const remoteFormatValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RemoteFormat"]> = ["msgpack", "json"];
-export const resizeCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeCause"]> = ["user", "plan", "drain", "borrow", "reclaim"];
+export const resizeCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeCause"]> = ["user", "plan", "drain", "pool", "idle"];
 export const resizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeState"]> = ["accepted", "done", "failed"];
 export const resumedEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedEvent"]["type"]> = ["resumed"];
 export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedItem"]["type"]> = ["resumed"];
@@ -8705,6 +8663,8 @@ export const trainerAssistValues: ReadonlyArray<FlattenedDeepRequired<components
 export const transitionItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TransitionItem"]["type"]> = ["transition"];
 export const tuningValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Tuning"]> = ["lora", "full"];
 export const twoExpertFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TwoExpertFamily"]> = ["wan22"];
+export const unitEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["UnitEnum"]> = ["cost", "gpu_hours"];
 export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Vendor"]> = ["nvidia", "amd"];
 export const verdictRewardValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["VerdictReward"]> = ["shape_judge"];
+export const whenSpentEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["WhenSpentEnum"]> = ["warn", "hold", "stop"];
 export const zeroConfigValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ZeroConfig"]> = ["zero0", "zero1", "zero1_cpuoffload", "zero2", "zero2_cpuoffload", "zero3", "zero3_optimizer_cpuoffload", "zero3_cpuoffload"];

@@ -276,6 +276,7 @@ export function run(fields: Partial<Run> = {}): Run {
     ending: null,
     legal_actions: [],
     waiting: "",
+    warning: "",
     ...fields,
   };
 }
@@ -350,6 +351,9 @@ export function poolGpu(id: number, fields: Partial<PoolGpu> = {}): PoolGpu {
     health_causes: [],
     remedy: "none",
     health_since: "2026-01-01T00:00:00Z",
+    slow_factor: null,
+    idle_since: null,
+    longest_idle_seconds: 0,
     labels: {},
     notes: "",
     price_per_gpu_hour: null,

@@ -84,6 +84,13 @@ class PoolGpu(StandingOfHeld, Annotations):
     health_causes = serializers.ListField(child=serializers.CharField(), help_text="What ails it, the worst first.")
     remedy = serializers.CharField(help_text="What its vendor recommends; `none` for nothing.")
     health_since = serializers.DateTimeField()
+    slow_factor = serializers.FloatField(
+        allow_null=True, help_text="Its seconds of work ÷ the median of its peers'; null unless it is slower than they."
+    )
+    idle_since = serializers.DateTimeField(
+        allow_null=True, help_text="Since when it has done nothing for its run; null while it works or is free."
+    )
+    longest_idle_seconds = serializers.FloatField(help_text="The longest time that it did nothing for its run.")
     identity = contract_field(GpuIdentity, allow_null=True)
     topology = contract_field(GpuTopology, allow_null=True)
     live = contract_field(GpuLive, allow_null=True)

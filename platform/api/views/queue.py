@@ -1,9 +1,7 @@
 """The queues for everybody; shares and policy for pool admins, who see first what a change would do."""
 
-from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -11,14 +9,15 @@ from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 from rest_framework.views import APIView
 
-from accounts.access import is_pool_admin, require_pool_admin
+from accounts.access import is_pool_admin
 from accounts.models import Project
 from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import queue as bodies
 from fleet.fair_share import Share
 from fleet.models import Pool
-from fleet.shares import half_life_hours, reclaim_seconds, set_half_life, set_reclaim_seconds, set_share
+from fleet.policies import policy_of, set_policy
+from fleet.shares import set_share
 from runs.queue_view import queue_rows, share_rows
 from runs.run_queue import pools_with_queues
 
@@ -79,29 +78,14 @@ class ShareView(APIView):
 class PoolPolicyView(APIView):
     @extend_schema(parameters=[bodies.PoolQuery], responses=bodies.PoolPolicy)
     def get(self, request: Request) -> Response:
-        pool = _asked_pool(request)
-        return Response(_policy(pool))
+        return Response(bodies.PoolPolicy(policy_of(_asked_pool(request).name)).data)
 
     @extend_schema(parameters=[bodies.PoolQuery], request=bodies.PolicyToSet, responses=bodies.PoolPolicy)
     def put(self, request: Request) -> Response:
-        """Set how fast use of a pool is forgiven, and how lanes are asked back; what is left out stays. For pool
-        admins."""
-        asked, user, pool = checked(bodies.PolicyToSet(data=request.data)), user_of(request), _asked_pool(request)
-        require_pool_admin(user)
-        with transaction.atomic():
-            if "half_life_hours" in asked:
-                set_half_life(user=user, pool=pool, hours=asked["half_life_hours"])
-            if "reclaim_seconds" in asked:
-                set_reclaim_seconds(user=user, pool=pool, seconds=asked["reclaim_seconds"])
-        return Response(_policy(pool))
-
-
-def _policy(pool: Pool) -> dict[str, Any]:
-    return {
-        "pool": pool.name,
-        "half_life_hours": half_life_hours(pool.name),
-        "reclaim_seconds": reclaim_seconds(pool.name),
-    }
+        """Set the policy of a pool; what is left out stays. For pool admins."""
+        asked = checked(bodies.PolicyToSet(data=request.data))
+        policy = set_policy(user=user_of(request), pool=_asked_pool(request), changes=asked)
+        return Response(bodies.PoolPolicy(policy).data)
 
 
 def _asked_pool(request: Request) -> Pool:

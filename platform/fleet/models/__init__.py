@@ -7,9 +7,12 @@ from fleet.models.entitlements import PoolPolicy, ProjectShare
 from fleet.models.gpu_tests import GpuTest, GpuTestState
 from fleet.models.nodes import Gpu, HealthChange, Node
 from fleet.models.pools import Pool
+from fleet.models.project_budgets import BudgetPeriod, BudgetUnit, ProjectBudget, WhenSpent
 from fleet.models.service_states import ServiceState, StateChange
 
 __all__ = [
+    "BudgetPeriod",
+    "BudgetUnit",
     "Gpu",
     "GpuTest",
     "GpuTestState",
@@ -22,7 +25,9 @@ __all__ = [
     "NodeAgent",
     "Pool",
     "PoolPolicy",
+    "ProjectBudget",
     "ProjectShare",
     "ServiceState",
     "StateChange",
+    "WhenSpent",
 ]

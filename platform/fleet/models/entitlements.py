@@ -45,9 +45,19 @@ class PoolPolicy(models.Model):
     """After which use counts half in fair share."""
     reclaim_seconds = models.FloatField(default=DEFAULT_RECLAIM_SECONDS)
     """Seconds in which a lane that is asked back may finish its fragment; then the fragment is dropped."""
+    idle_warning_minutes = models.PositiveIntegerField(default=30)
+    """For how long a GPU that a run holds may do nothing before it is warned of: longer than loading the largest models
+    and than an evaluation that other lanes do."""
+    idle_release_minutes = models.PositiveIntegerField(null=True)
+    """After how long it is taken from the run; null for never."""
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                name="idle_release_after_warning",
+                condition=models.Q(idle_release_minutes=None)
+                | models.Q(idle_release_minutes__gt=models.F("idle_warning_minutes")),
+            ),
             models.CheckConstraint(name="half_life_positive", condition=models.Q(half_life_hours__gt=0)),
             models.CheckConstraint(name="reclaim_not_negative", condition=models.Q(reclaim_seconds__gte=0)),
         ]

@@ -76,6 +76,18 @@ class Gpu(InService, Annotated):
     throttled_by = ArrayField(models.CharField(max_length=100), default=list)
     """Why its clocks were reduced last."""
     throttled_at = models.DateTimeField(null=True)
+    held_for = models.DateTimeField(null=True)
+    """Since when the run that was last seen holding its lane has held it; null while none does. What follows is of that
+    time."""
+    idle_since = models.DateTimeField(null=True)
+    """Since when it has done nothing for that run; null while it works, and where its use is unknown."""
+    longest_idle_seconds = models.FloatField(default=0.0)
+    """The longest time that it did nothing in between."""
+    slow_factor = models.FloatField(null=True)
+    """Its seconds for a unit of work ÷ the median of its peers', as the last run on it measured; null unless it is
+    slower than they are."""
+    slow_at_work = models.CharField(max_length=20, blank=True, default="")
+    """The kind of that work."""
     lost_since = models.DateTimeField(null=True)
     """Since when its driver does not reach it; null while it does."""
 

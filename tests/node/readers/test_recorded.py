@@ -39,6 +39,17 @@ def test_reports_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert RecordedReader(written(tmp_path, line(0, 2))).read() == tuple(cards("H100", 2))
 
 
+def test_a_trace_that_is_written_anew_begins_anew(tmp_path: Path) -> None:
+    seconds = [0.0]
+    reader = RecordedReader(written(tmp_path, line(0, 1), line(5, 2)), lambda: seconds[0])
+    seconds[0] = 100
+    assert len(reader.read()) == 2
+    written(tmp_path, line(0, 3), line(5, 4))
+    found = [len(reader.read())]
+    seconds[0] = 105
+    assert [*found, len(reader.read())] == [3, 4]
+
+
 def test_an_error_is_raised_at_each_reading_until_the_next_line(tmp_path: Path) -> None:
     trace = written(tmp_path, json.dumps({"after": 0, "error": "NVML: Unknown Error"}), line(5, 1))
     seconds = [0.0]

@@ -11,7 +11,6 @@ from fleet.lane_layout import ensure_local_lanes
 from fleet.models import ProjectShare
 from runs.models import Run
 
-POLICY = {"pool": "default", "half_life_hours": 24.0, "reclaim_seconds": 30.0}
 ClientOf = Callable[[User], APIClient]
 
 
@@ -74,10 +73,27 @@ def test_shares_that_make_no_sense_are_refused_by_field(admin: APIClient, projec
 
 
 def test_the_policy_is_read_by_all_and_set_by_admins(api: APIClient, admin: APIClient, db: None) -> None:
-    assert api.get("/api/v1/pool-policy").json() == POLICY
-    forgiving = {**POLICY, "half_life_hours": 72.0}
-    assert admin.put("/api/v1/pool-policy", {"half_life_hours": 72}, format="json").json() == forgiving
-    quick = {**forgiving, "reclaim_seconds": 5.0}
-    assert admin.put("/api/v1/pool-policy", {"reclaim_seconds": 5}, format="json").json() == quick
-    assert admin.put("/api/v1/pool-policy", {"reclaim_seconds": -1}, format="json").status_code == 400
-    assert admin.put("/api/v1/pool-policy", {"half_life_hours": 0}, format="json").status_code == 400
+    idle = {"reclaim_seconds": 30.0, "idle_warning_minutes": 30, "idle_release_minutes": None}
+    assert api.get("/api/v1/pool-policy").json() == {"pool": "default", "half_life_hours": 24.0, **idle}
+    changed = admin.put("/api/v1/pool-policy", {"half_life_hours": 72}, format="json").json()
+    assert changed == {"pool": "default", "half_life_hours": 72.0, **idle}
+    changed = admin.put("/api/v1/pool-policy", {"idle_release_minutes": 90}, format="json").json()
+    assert changed == {"pool": "default", "half_life_hours": 72.0, **idle, "idle_release_minutes": 90}
+    assert api.get("/api/v1/pool-policy").json() == changed
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"half_life_hours": 0},
+        {"half_life_hours": 9000},
+        {"reclaim_seconds": -1},
+        {"idle_warning_minutes": 0},
+        {"idle_release_minutes": 30},
+        {"idle_release_minutes": 10**9},
+    ],
+)
+def test_a_policy_that_makes_no_sense_is_refused_by_field(admin: APIClient, wrong: dict[str, int], db: None) -> None:
+    refused = admin.put("/api/v1/pool-policy", wrong, format="json")
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, list(wrong))
+    assert admin.get("/api/v1/pool-policy").json()["half_life_hours"] == 24.0

@@ -29,7 +29,7 @@ some_labels = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(VALUES), m
 
 @pytest.fixture
 def admin(db: None) -> User:
-    return User.objects.create_user("pool-admin", password="x", is_staff=True)
+    return User.objects.create_user("pool-admin", password="x", is_pool_admin=True)
 
 
 def make_pool(name: str, order: int = 1, **match: str) -> Pool:
@@ -151,7 +151,7 @@ class EachLaneIsInOnePool(TestCase):
         )
     )
     def test_after_any_changes_each_lane_is_where_its_labels_say(self, steps: list[tuple[str, Any, Any]]) -> None:
-        admin = User.objects.create_user("admin", is_staff=True)
+        admin = User.objects.create_user("admin", is_pool_admin=True)
         for name in ("n0", "n1"):
             post_node(alive(name), card(f"GPU-{int(name[1]) * 2}", 0))
         for kind, what, value in steps:

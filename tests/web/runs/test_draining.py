@@ -7,12 +7,14 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Project, User
+from fleet.drains import FAULT_GRACE
 from fleet.lane_layout import ensure_local_lanes
-from fleet.models import Lane, Node, ServiceState
+from fleet.models import Gpu, Lane, Node, ServiceState
 from fleet.services import release_lanes
 from fleet.state_changes import change_state
 from runs.draining import MAX_RESIZES, drains, move_runs_off
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run, RunResize
+from tests.web.fleet.reports import alive, card, post_node
 from worker.contracts.commands import CommandKind
 from worker.contracts.resizing import ResizeCause, ResizeState
 from worker.contracts.run_spec import RunSpec
@@ -146,3 +148,47 @@ def test_resizes_that_fail_again_and_again_are_given_up(attempt: Attempt) -> Non
         RunResize.objects.filter(pk=resize.pk).update(state=ResizeState.FAILED, ended_at=timezone.now())
     assert move_runs_off() == 0
     assert RunResize.objects.count() == MAX_RESIZES
+
+
+def gpu_run(live_run: LiveRun, **fields: object) -> tuple[Attempt, Gpu]:
+    """A run on two of three cards, and the card that generates."""
+    post_node(alive("gpu0"), *(card(f"GPU-{number}", number) for number in range(3)))
+    attempt = live_run(**fields)
+    return attempt, Gpu.objects.get(lane__name_in_run="rollout-0")
+
+
+def fail(gpu: Gpu) -> None:
+    """Its driver counts a double-bit error."""
+    cards = (card(f"GPU-{number}", number, xids={48: 1} if number == gpu.index else {}) for number in range(3))
+    post_node(alive("gpu0"), *cards)
+
+
+def test_a_run_moves_off_a_gpu_that_fails_to_another_of_its_kind(
+    live_run: LiveRun, project: Project, alice: User
+) -> None:
+    attempt, gpu = gpu_run(live_run, project=project, created_by=alice)
+    assert move_runs_off() == 0
+    fail(gpu)
+    assert move_runs_off() == 1
+    (command,) = commands(attempt.run, CommandKind.RESIZE)
+    asked = command.args["resize"]
+    assert asked["release"] == ["rollout-0"]
+    assert [(grant["role"], grant["uuids"]) for grant in asked["add"]] == [("rollout", ["GPU-2"])]
+
+
+def test_where_no_other_gpu_is_free_it_saves_and_waits_for_one(
+    live_run: LiveRun, project: Project, alice: User
+) -> None:
+    attempt, gpu = gpu_run(live_run, project=project, created_by=alice)
+    Gpu.objects.filter(uuid="GPU-2").update(state=ServiceState.CORDONED)
+    fail(gpu)
+    assert move_runs_off() == 0
+    assert not PendingCommand.objects.exists(), "another GPU may come free within the grace"
+    Gpu.objects.filter(pk=gpu.pk).update(state_since=timezone.now() - FAULT_GRACE)
+    assert move_runs_off() == 0
+    PendingCommand.objects.filter(kind=CommandKind.CHECKPOINT_NOW).update(done_at=timezone.now(), accepted=True)
+    assert move_runs_off() == 1
+    attempt.refresh_from_db()
+    assert attempt.outcome == AttemptOutcome.MOVED
+    name = f"{gpu.uuid} has failed (Xid 48: double-bit error in memory)"
+    assert attempt.detail == f"{name}: the run goes on from the beginning on other lanes"

@@ -10,9 +10,10 @@ from fleet.annotate import annotate
 from fleet.fair_share import Share
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Node, Pool
+from fleet.policies import set_policy
 from fleet.pool_membership import assign_pools
 from fleet.selectors import free_lanes
-from fleet.shares import set_half_life, set_share
+from fleet.shares import set_share
 from runs import dispatch
 from runs.dispatch import dispatch_waiting
 from runs.models import Run
@@ -30,7 +31,7 @@ MakeSpec = Callable[..., RunSpec]
 
 @pytest.fixture
 def admin(db: None) -> User:
-    return User.objects.create_user("pool-admin", password="x", is_staff=True)
+    return User.objects.create_user("pool-admin", password="x", is_pool_admin=True)
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_a_changed_share_is_shown_in_the_queue_of_its_pool(
     first, second = run_in("fast", project=project), run_in("fast", project=video)
     assert list(current_queue("fast", {video.pk: Share(guaranteed=3)}).in_turn) == [second, first]
     assert list(current_queue("fast").in_turn) == [first, second]
-    set_half_life(user=admin, pool=fast, hours=1)
+    set_policy(user=admin, pool=fast, changes={"half_life_hours": 1})
     assert list(current_queue("fast").in_turn) == [first, second]
 
 

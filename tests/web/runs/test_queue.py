@@ -13,7 +13,8 @@ from audit.models import AuditEntry
 from fleet.fair_share import Share
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import LaneKind, LaneUse, Pool
-from fleet.shares import half_life_hours, held_lanes, set_half_life, set_share, shares, used_lane_hours
+from fleet.policies import policy_of, set_policy
+from fleet.shares import held_lanes, set_share, shares, used_lane_hours
 from runs.dispatch import dispatch_waiting
 from runs.models import Run
 from runs.run_queue import current_queue
@@ -72,8 +73,8 @@ def test_use_is_forgiven_with_time(make_run: MakeRun, project: Project, video: P
     used(video, 4)
     first, second = make_run(project=video), make_run(project=project)
     assert order() == [second, first]
-    set_half_life(user=admin, pool=default_pool(), hours=8760)
-    assert (order(), half_life_hours(DEFAULT_POOL)) == ([first, second], 8760)
+    set_policy(user=admin, pool=default_pool(), changes={"half_life_hours": 8760})
+    assert (order(), policy_of(DEFAULT_POOL).half_life_hours) == ([first, second], 8760)
 
 
 def test_what_is_guaranteed_comes_before_what_is_borrowed(
@@ -141,7 +142,7 @@ def test_shares_that_make_no_sense_are_refused_by_field(
 @pytest.mark.parametrize("hours", [0, -1, float("inf"), float("nan")])
 def test_half_lives_that_make_no_sense_are_refused(admin: User, hours: float) -> None:
     with pytest.raises(ValidationError):
-        set_half_life(user=admin, pool=default_pool(), hours=hours)
+        set_policy(user=admin, pool=default_pool(), changes={"half_life_hours": hours})
 
 
 def test_only_pool_admins_set_shares_and_it_is_audited(alice: User, admin: User, project: Project) -> None:

@@ -53,9 +53,10 @@ function ResizeHistory({ resizes }: { resizes: readonly RecordedResize[] }) {
 const CAUSES: Readonly<Record<RecordedResize["cause"], string>> = {
   user: "by a deleted account",
   plan: "by a new plan",
-  drain: "since a node is drained",
+  drain: "off what is drained or has failed",
   borrow: "since lanes were idle",
   reclaim: "since another run is entitled",
+  idle: "by the pool, since they did nothing",
 };
 
 function askedBy({ cause, requested_by }: RecordedResize): string {

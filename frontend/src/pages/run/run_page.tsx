@@ -57,6 +57,11 @@ export function RunPage({ runId }: { runId: string }) {
   return (
     <div class="stack">
       <RunHeader store={store} run={run} />
+      {run.warning && (
+        <p class="notice warn small" role="status">
+          {run.warning}
+        </p>
+      )}
       <Tabs tabs={TABS} current={tab} onSelect={select} />
       <div role="tabpanel" aria-labelledby={`tab-${tab}`}>
         <Current store={store} run={run} />
