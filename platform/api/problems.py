@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
 from runs.plan_cache import PlanningFailed
+from runs.pool_removal import PoolInUse
 from runs.resize_services import ResizeUnderWay
 from runs.transitions import RunStateConflict
 
@@ -81,7 +82,7 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return problem(409, str(error), state=error.state.value, legal_actions=error.legal), {}
         case ResizeUnderWay():
             return problem(409, str(error), resize=str(error.resize.pk)), {}
-        case PlanningFailed():
+        case PlanningFailed() | PoolInUse():
             return problem(409, str(error)), {}
         case Http404():
             return problem(404, str(error) or "there is nothing here that you may see"), {}

@@ -85,6 +85,8 @@ urlpatterns = [
     path("lanes", pool.LanesView.as_view()),
     path("lanes/<int:lane_id>/actions", pool.LaneActionsView.as_view()),
     path("pools", pools.PoolsView.as_view()),
+    path("pools:preview", pools.PoolsPreviewView.as_view()),
+    path("pools/<str:name>", pools.OnePoolView.as_view()),
     path("queue", queue.QueueView.as_view()),
     path("queue:preview", queue.QueuePreviewView.as_view()),
     path("shares", queue.SharesView.as_view()),

@@ -11,7 +11,7 @@ from django.db import transaction
 from accounts.access import Actor, require_pool_admin
 from audit.record import record
 from fleet.models import Gpu, Lane, Node
-from fleet.pool_membership import assign_pools
+from fleet.pool_membership import assign_pools, lock_membership
 
 MAX_LABELS = 32
 MAX_LABEL_CHARS = 63
@@ -39,12 +39,14 @@ def annotate(
     admin = require_pool_admin(user)
     changes: dict[str, Any] = {}
     if labels is not None:
-        changes["labels"] = _checked_labels(labels)
+        changes["labels"] = checked_labels(labels)
     if notes is not None:
         changes["notes"] = _checked_notes(notes)
     if price_per_gpu_hour is not None or without_price:
         changes["price_per_gpu_hour"] = None if without_price else _checked_price(price_per_gpu_hour)
     if changes:
+        if labels is not None:
+            lock_membership()
         type(on).objects.filter(pk=on.pk).update(**changes)
         on.refresh_from_db()
         if labels is not None:
@@ -55,15 +57,16 @@ def annotate(
         record(f"{type(on).__name__.lower()}.annotate", on, user=admin, **said)
 
 
-def _checked_labels(labels: Mapping[str, str]) -> dict[str, str]:
+def checked_labels(labels: Mapping[str, str], field: str = "labels") -> dict[str, str]:
+    """The labels, as names and values that can be written. Raises `ValidationError` for `field`."""
     if len(labels) > MAX_LABELS:
-        raise ValidationError({"labels": f"`labels` must be ≤ {MAX_LABELS}, got {len(labels)}: keep the useful ones"})
+        raise ValidationError({field: f"`{field}` must be ≤ {MAX_LABELS}, got {len(labels)}: keep the useful ones"})
     for name, value in labels.items():
         for text in (name, value):
             if len(text) > MAX_LABEL_CHARS or (text and not _LABEL.fullmatch(text)) or not name:
                 raise ValidationError(
                     {
-                        "labels": f"`{name[:80]}: {value[:80]}` must have names and values of letters, digits, `.`, "
+                        field: f"`{name[:80]}: {value[:80]}` must have names and values of letters, digits, `.`, "
                         f"`_`, `/` and `-`, at most {MAX_LABEL_CHARS}, with a letter or digit at both ends"
                     }
                 )

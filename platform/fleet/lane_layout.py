@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from fleet.models import Lane, LaneKind, Node, ServiceState
-from fleet.pool_membership import assign_pools
+from fleet.pool_membership import assign_pools, lock_membership
 from fleet.signals import announce_lanes
 from fleet.state_changes import change_state
 from worker.contracts.lanes import DEFAULT_POOL, gpu_resource
@@ -24,6 +24,7 @@ def ensure_local_lanes(
     *, num_cpu_lanes: int, num_gpus: int = 0, accelerator: str = "", node: str = LOCAL_NODE
 ) -> list[Lane]:
     """Make the node hold exactly these lanes. Idempotent; a surplus lane that is held is removed once it is free."""
+    lock_membership()
     Node.objects.get_or_create(name=node)
     home = Node.objects.select_for_update().get(name=node)
     for index in range(num_gpus):

@@ -56,14 +56,14 @@ def moves(
 
 
 @transaction.atomic
-def assign_pools(lanes: QuerySet[Lane] | None = None) -> list[LaneMove]:
-    """Write the pools of these lanes, or of all, and return those that moved.
+def assign_pools(lanes: QuerySet[Lane] | None = None, *, without: str = "") -> list[LaneMove]:
+    """Write the pools of these lanes, or of all, and return those that moved. `without` is a pool that gets none.
 
     Call it after the change that it follows: it waits for other such changes to be committed, then reads.
     """
-    Pool.objects.select_for_update(no_key=True).get(name=DEFAULT_POOL)
+    lock_membership()
     chosen = Lane.objects.all() if lanes is None else lanes
-    found = _moves(chosen.select_for_update(of=("self",)), list(Pool.objects.all()), {})
+    found = _moves(chosen.select_for_update(of=("self",)), list(Pool.objects.exclude(pk=without)), {})
     for move, lane in found:
         lane.pool_id = move.new
     if found:
@@ -71,6 +71,12 @@ def assign_pools(lanes: QuerySet[Lane] | None = None) -> list[LaneMove]:
         publish_holders(lane.node_id for _, lane in found)
         announce_lanes()
     return [move for move, _ in found]
+
+
+def lock_membership() -> None:
+    """Wait for other changes of membership to be committed. Whoever locks nodes, GPUs or lanes and then calls
+    `assign_pools` calls this before, so that two never wait for each other."""
+    Pool.objects.select_for_update(no_key=True).get(name=DEFAULT_POOL)
 
 
 def _moves(

@@ -20,7 +20,7 @@ from fleet.idleness import follow_use, holds
 from fleet.lane_layout import give_gpus_lanes, set_cpu_lanes
 from fleet.models import Gpu, Lane, Node, NodeAgent
 from fleet.pool_changes import publish_reports
-from fleet.pool_membership import assign_pools
+from fleet.pool_membership import assign_pools, lock_membership
 from fleet.report_writes import Watched, store_live_values
 from fleet.standing import AGENT
 from fleet.state_changes import mark_found, mark_lost
@@ -38,6 +38,7 @@ _OF_GPU = ("uuid", "index", "accelerator", "resource", "identity", "topology", "
 @transaction.atomic
 def take(agent: NodeAgent, reports: NodeReports) -> None:
     """Store the reports of an agent that is the newest."""
+    lock_membership()
     now = timezone.now()
     NodeAgent.objects.filter(pk=agent.pk).update(reported_at=now, head_address=reports.head_address)
     # Two posts at once must not make the same node twice; the lock is the agent's row, which was just written.

@@ -11,8 +11,8 @@ from django.db.models import Count, F, Min, Prefetch, Q, QuerySet
 
 from fleet.lane_demand import kind_for, lane_number
 from fleet.lane_layout import NOT_OFFERED
-from fleet.models import Gpu, Lane, LaneKind, Node, NodeAgent, ServiceState, StateChange
-from worker.contracts.lanes import LaneGrant, LaneSpec
+from fleet.models import Gpu, Lane, LaneKind, Node, NodeAgent, Pool, ServiceState, StateChange
+from worker.contracts.lanes import DEFAULT_POOL, LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import Vendor
 
@@ -45,6 +45,11 @@ def all_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
 def free_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
     """Number of free lanes of a pool, or of all, by kind."""
     return _by_kind(_usable_lanes(pool).filter(held_since=None))
+
+
+def pool_or_default(name: str) -> str:
+    """The name, or that of the default pool where this one has been removed."""
+    return name if Pool.objects.filter(pk=name).exists() else DEFAULT_POOL
 
 
 def free_in_order(kind: LaneKind, *, pool: str | None, device: str | None = None) -> QuerySet[Lane]:

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.secrets import hash_secret, new_secret
-from fleet.selectors import previews_with_lanes
+from fleet.selectors import pool_or_default, previews_with_lanes
 from fleet.services import LaneHolder, allocate_for_preview, release_preview
 from gallery.models import Preview, PreviewState
 from gallery.previews import LIVE, TIME_LIMIT, current_state, end
@@ -81,7 +81,7 @@ def _claim(preview_id: UUID, code: str) -> LaneGrant | None:
             project_id=preview.run.project_id,
             user_id=preview.created_by_id,
         ),
-        preview.run.pool,
+        pool_or_default(preview.run.pool),
     )
     if lane is None:
         preview.detail = WAITING

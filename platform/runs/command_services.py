@@ -19,6 +19,7 @@ from runs import attempts
 from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
+from runs.pool_removal import require_pool
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.commands import CommandKind, RunCommand
@@ -65,6 +66,7 @@ def request_command(*, user: User, run: Run, kind: CommandKind | str, prompts: S
 
 def _queue_again(request: _Request) -> PendingCommand:
     """Queue a parked or stopped run, which resumes from its checkpoint once it has lanes."""
+    require_pool(request.run.pool, "action")
     changes = {"ending": "", "ending_at": None, "archived_at": None}
     reason, actor = REQUESTED.format(user=request.user.username), request.user.username
     move(request.run.pk, [request.run.run_state], RunState.QUEUED, reason=reason, actor=actor, changes=changes)

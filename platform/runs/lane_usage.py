@@ -29,6 +29,8 @@ class UsageBy(StrEnum):
     """The cards' product name; `cpu` for CPU lanes."""
     BASE_MODEL = "base_model"
     """What the run trained."""
+    POOL = "pool"
+    """The pool that the lane was allocated in."""
     NODE = "node"
     RUN = "run"
     DAY = "day"
@@ -99,6 +101,7 @@ def _labeller(by: UsageBy, uses: list[LaneUse]) -> Callable[[LaneUse, datetime, 
         UsageBy.PROJECT: lambda use: (str(use.project_id or ""), use.project.name if use.project else DELETED),
         UsageBy.USER: lambda use: (str(use.user_id or ""), use.user.username if use.user else DELETED),
         UsageBy.ACCELERATOR: lambda use: (use.accelerator or "cpu",) * 2,
+        UsageBy.POOL: lambda use: (use.pool,) * 2,
         UsageBy.NODE: lambda use: (use.label.partition("/")[0],) * 2,
         UsageBy.RUN: lambda use: (str(use.run_id), runs[use.run_id].name if use.run_id in runs else DELETED),
         UsageBy.BASE_MODEL: lambda use: (_base_model(runs.get(use.run_id)),) * 2,

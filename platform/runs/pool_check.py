@@ -3,7 +3,7 @@
 Lanes that are held or out of service count, since runs wait for those; a pool that has no lanes yet refuses nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from accounts.models import Project
 from fleet.lane_demand import fits, kind_for, kinds_wanted
@@ -26,7 +26,10 @@ def pool_problems(spec: RunSpec, project: Project | None, *, any_size: bool = Fa
     if refused:
         return {"lanes.pool": refused}
     lanes = all_lanes(wanted.pool)
-    return _too_large(spec, lanes) if lanes and not any_size else {}
+    if not lanes or any_size:
+        return {}
+    others = Pool.objects.values_list("pk", flat=True) if project is None else pools_open_to(project)
+    return _too_large(spec, lanes, [name for name in others if name != wanted.pool])
 
 
 def _refused_by_share(wanted: LaneSpec, project: Project) -> str:
@@ -48,8 +51,8 @@ def _refused_by_share(wanted: LaneSpec, project: Project) -> str:
     )
 
 
-def _too_large(spec: RunSpec, lanes: Mapping[LaneKind, int]) -> dict[str, str]:
-    """The kinds of lane that the pool has too few of, by the first field that counts them."""
+def _too_large(spec: RunSpec, lanes: Mapping[LaneKind, int], others: Sequence[str]) -> dict[str, str]:
+    """The kinds of lane that the pool has too few of, by the first field that counts them; `others` may be used too."""
     problems = {}
     for kind, number in kinds_wanted(spec.granted_lanes, lanes).items():
         if number <= lanes.get(kind, 0):
@@ -57,18 +60,20 @@ def _too_large(spec: RunSpec, lanes: Mapping[LaneKind, int]) -> dict[str, str]:
         on_gpus = spec.lanes.rewards_on_gpus
         fields = [f"lanes.num_{role}" for role in LaneRole if kind_for(role, lanes, rewards_on_gpus=on_gpus) is kind]
         there = f"{lanes.get(kind, 0)} ({kind.upper()} lanes of the pool {spec.lanes.pool})"
-        ways = ", or ".join(_ways_out(spec, kind, lanes, len(fields))) or "add nodes to the pool"
+        ways = ", or ".join(_ways_out(spec, kind, lanes, len(fields), others)) or "add nodes to the pool"
         problems[fields[0]] = f"{' + '.join(f'`{field}`' for field in fields)} must be ≤ {there}, got {number}: {ways}"
     return problems
 
 
-def _ways_out(spec: RunSpec, kind: LaneKind, lanes: Mapping[LaneKind, int], num_roles: int) -> Iterator[str]:
+def _ways_out(
+    spec: RunSpec, kind: LaneKind, lanes: Mapping[LaneKind, int], num_roles: int, others: Sequence[str]
+) -> Iterator[str]:
     """What would fit: fewer lanes, GPUs for rewards where the pool has no CPU lanes, another pool."""
     if lanes.get(kind, 0) >= num_roles:
         yield f"ask for {lanes[kind]}"
     if kind is LaneKind.CPU and not lanes.get(kind) and lanes.get(LaneKind.GPU):
         yield "set `lanes.rewards_on_gpus`"
-    for name in Pool.objects.exclude(pk=spec.lanes.pool).values_list("pk", flat=True):
+    for name in others:
         other = all_lanes(name)
         if other and fits(spec.granted_lanes, other, other):
             yield f"choose the pool {name}"

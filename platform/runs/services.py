@@ -19,6 +19,7 @@ from runs.cost_history import workload_of
 from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
 from runs.models import MAX_NAME_CHARS, Run, RunStream
+from runs.pool_removal import require_pool
 from runs.run_body import run_row
 from runs.spec_check import SpecReport, check_spec
 from runs.stream import lock_stream
@@ -49,6 +50,7 @@ def create_run(
     report = check_spec(spec, project)
     checked = _require_valid(report)
     with transaction.atomic():
+        require_pool(checked.lanes.pool, "spec.lanes.pool")
         run = Run(
             project=project,
             name=_checked_name(name),

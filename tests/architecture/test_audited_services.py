@@ -11,6 +11,7 @@ READERS = ("selectors.py", "access.py")
 ONLY_READ = {
     "accounts/api_tokens.py:tokens_of",
     "api/run_bodies.py:run_bodies",
+    "fleet/pool_services.py:moves_after",
     "runs/pool_overview.py:pool_overviews",
     "fleet/spending.py:spendings",
     "runs/pool_view.py:pool_rows",

@@ -10,8 +10,10 @@ import type {
   NewPromptSet,
   NewRun,
   NewSecret,
+  PatchedAnnotationsToWrite,
   PatchedRunChanges,
   PoolActions,
+  PoolsToTry,
   ProjectRole,
   ResizeRequest,
   RunState,
@@ -99,6 +101,12 @@ export const api = {
 
   pool: () => call("GET", "/api/v1/pool", {}),
   pools: () => results(call("GET", "/api/v1/pools", {})),
+  /** The lanes that would change their pool; nothing is saved. */
+  previewPools: (body: PoolsToTry) => results(call("POST", "/api/v1/pools:preview", { body })),
+  annotateNode: (node_id: number, body: PatchedAnnotationsToWrite) =>
+    call("PATCH", "/api/v1/nodes/{node_id}", { path: { node_id }, body }),
+  annotateGpu: (gpu_id: number, body: PatchedAnnotationsToWrite) =>
+    call("PATCH", "/api/v1/gpus/{gpu_id}", { path: { gpu_id }, body }),
   /** Every node, or those of these ids. */
   nodes: (ids?: readonly number[]) => results(call("GET", "/api/v1/nodes", { query: { ids: ids?.join(",") } })),
   actOnPool: (body: PoolActions) => results(call("POST", "/api/v1/pool/actions", { body })),

@@ -432,7 +432,43 @@ export interface paths {
         /** @description Every pool with its lanes, in the order in which pools match them. */
         readonly get: operations["pools_list"];
         readonly put?: never;
+        /** @description Make a pool; the lanes that it matches move there, and who holds them keeps them. For pool admins. */
+        readonly post: operations["pools_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pools/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get: operations["pools_retrieve"];
+        readonly put?: never;
         readonly post?: never;
+        /** @description Remove a pool that no run needs; its lanes move to those that match them now. For pool admins. */
+        readonly delete: operations["pools_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        /** @description Write description, labels or order, and move the lanes that this concerns. For pool admins. */
+        readonly patch: operations["pools_partial_update"];
+        readonly trace?: never;
+    };
+    readonly "/api/v1/pools:preview": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description The lanes that would move with these labels and this pool; nothing is saved. For pool admins. */
+        readonly post: operations["pools_preview"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2875,6 +2911,14 @@ export interface components {
             readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
         };
         readonly JsonValue: Json;
+        readonly LabelsToTry: {
+            /** Format: int64 */
+            readonly id: number;
+            /** @description All labels. */
+            readonly labels: {
+                readonly [key: string]: string;
+            };
+        };
         readonly LaneAction: {
             readonly action: components["schemas"]["LaneActionKind"];
             /**
@@ -2963,6 +3007,21 @@ export interface components {
         };
         /** @enum {string} */
         readonly LaneKind: "gpu" | "cpu";
+        /** @description A lane that would change its pool. */
+        readonly LaneMove: {
+            /** @description Its label. */
+            readonly lane: string;
+            readonly old: string;
+            readonly new: string;
+            /** @description Whether somebody holds it, who keeps it. */
+            readonly is_held: boolean;
+        };
+        /** @description One page: A lane that would change its pool. */
+        readonly LaneMovePage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["LaneMove"][];
+        };
         /**
          * LaneProgress
          * @description How far one lane of a resize is.
@@ -3556,6 +3615,18 @@ export interface components {
             /** @default viewer */
             readonly role?: components["schemas"]["ProjectRole"];
         };
+        /** @description What is left out stays as it is. */
+        readonly NewPool: {
+            readonly description?: string;
+            /** @description Labels that a lane must have, all of them. */
+            readonly match_labels: {
+                readonly [key: string]: string;
+            };
+            /** @description Of pools that match a lane, the lowest has it. */
+            readonly order?: number;
+            /** @description Small letters, digits and `-`; it cannot be changed. */
+            readonly name: string;
+        };
         readonly NewPreview: {
             readonly prompts: readonly string[];
             /** @default 4 */
@@ -3678,6 +3749,16 @@ export interface components {
         };
         readonly PatchedMemberRole: {
             readonly role?: components["schemas"]["ProjectRole"];
+        };
+        /** @description What is left out stays as it is. */
+        readonly PatchedPoolToChange: {
+            readonly description?: string;
+            /** @description Labels that a lane must have, all of them. */
+            readonly match_labels?: {
+                readonly [key: string]: string;
+            };
+            /** @description Of pools that match a lane, the lowest has it. */
+            readonly order?: number;
         };
         readonly PatchedProjectName: {
             readonly name?: string;
@@ -4412,6 +4493,13 @@ export interface components {
         };
         /** @enum {string} */
         readonly PoolState: "available" | "allocated" | "cordoned" | "draining" | "maintenance" | "awaiting_test" | "faulty" | "lost";
+        /** @description Changes that are not made. */
+        readonly PoolsToTry: {
+            readonly nodes?: readonly components["schemas"]["LabelsToTry"][];
+            readonly gpus?: readonly components["schemas"]["LabelsToTry"][];
+            /** @description A new pool, or a changed one. */
+            readonly pool?: components["schemas"]["NewPool"] | null;
+        };
         readonly Preset: {
             readonly name: string;
             readonly title: string;
@@ -6368,12 +6456,15 @@ export type ImageRewardSettings = components['schemas']['ImageRewardSettings'];
 export type Inapplicable = components['schemas']['Inapplicable'];
 export type ItemsFrame = components['schemas']['ItemsFrame'];
 export type JsonValue = components['schemas']['JsonValue'];
+export type LabelsToTry = components['schemas']['LabelsToTry'];
 export type LaneAction = components['schemas']['LaneAction'];
 export type LaneActionKind = components['schemas']['LaneActionKind'];
 export type LaneCount = components['schemas']['LaneCount'];
 export type LaneGrant = components['schemas']['LaneGrant'];
 export type LaneInfo = components['schemas']['LaneInfo'];
 export type LaneKind = components['schemas']['LaneKind'];
+export type LaneMove = components['schemas']['LaneMove'];
+export type LaneMovePage = components['schemas']['LaneMovePage'];
 export type LaneProgress = components['schemas']['LaneProgress'];
 export type LaneRole = components['schemas']['LaneRole'];
 export type LaneSpec = components['schemas']['LaneSpec'];
@@ -6408,6 +6499,7 @@ export type MetricsItem = components['schemas']['MetricsItem'];
 export type MixGrpoSpec = components['schemas']['MixGrpoSpec'];
 export type ModelFamily = components['schemas']['ModelFamily'];
 export type NewMember = components['schemas']['NewMember'];
+export type NewPool = components['schemas']['NewPool'];
 export type NewPreview = components['schemas']['NewPreview'];
 export type NewPromptSet = components['schemas']['NewPromptSet'];
 export type NewRun = components['schemas']['NewRun'];
@@ -6420,6 +6512,7 @@ export type OptimizerSpec = components['schemas']['OptimizerSpec'];
 export type PatchedAccountRights = components['schemas']['PatchedAccountRights'];
 export type PatchedAnnotationsToWrite = components['schemas']['PatchedAnnotationsToWrite'];
 export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
+export type PatchedPoolToChange = components['schemas']['PatchedPoolToChange'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
 export type PatchedRunChanges = components['schemas']['PatchedRunChanges'];
 export type PerformanceSpec = components['schemas']['PerformanceSpec'];
@@ -6458,6 +6551,7 @@ export type PoolPolicy = components['schemas']['PoolPolicy'];
 export type PoolShare = components['schemas']['PoolShare'];
 export type PoolSharePage = components['schemas']['PoolSharePage'];
 export type PoolState = components['schemas']['PoolState'];
+export type PoolsToTry = components['schemas']['PoolsToTry'];
 export type Preset = components['schemas']['Preset'];
 export type PresetPage = components['schemas']['PresetPage'];
 export type Preview = components['schemas']['Preview'];
@@ -7323,6 +7417,123 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PoolPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pools_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewPool"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Pool"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pools_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Pool"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pools_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pools_partial_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PatchedPoolToChange"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Pool"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly pools_preview: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PoolsToTry"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["LaneMovePage"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -8673,7 +8884,7 @@ export interface operations {
     readonly usage_list: {
         readonly parameters: {
             readonly query: {
-                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "run" | "day";
+                readonly by?: "project" | "user" | "accelerator" | "base_model" | "pool" | "node" | "run" | "day";
                 /** @description Begin of the window. */
                 readonly since: string;
                 /** @description End of the window, not included. */
@@ -8699,7 +8910,7 @@ export interface operations {
     readonly usage_table: {
         readonly parameters: {
             readonly query: {
-                readonly by?: "project" | "user" | "accelerator" | "base_model" | "node" | "run" | "day";
+                readonly by?: "project" | "user" | "accelerator" | "base_model" | "pool" | "node" | "run" | "day";
                 /** @description Begin of the window. */
                 readonly since: string;
                 /** @description End of the window, not included. */
@@ -8791,8 +9002,8 @@ export const pathsApiV1LendsSumsGetParametersQueryKindValues: ReadonlyArray<Flat
 export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
-export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "run", "day"];
-export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "node", "run", "day"];
+export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
+export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
 export const actionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ActionKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];

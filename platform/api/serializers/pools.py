@@ -1,9 +1,11 @@
 """The pools: which lanes are in them, who works there, and who waits."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from api.serializers.answers import Answer
-from api.serializers.pool import LANE_KINDS, STATES
+from api.serializers.pool import LANE_KINDS, MAX_ID, MAX_TARGETS, STATES
 
 
 class LaneCount(Answer):
@@ -41,3 +43,42 @@ class Pool(Answer):
     kept_out = serializers.ListField(
         child=serializers.UUIDField(), help_text="Projects of yours that may hold no lane of it."
     )
+
+
+def _labels(**options: Any) -> serializers.DictField:
+    return serializers.DictField(child=serializers.CharField(allow_blank=True), **options)
+
+
+class PoolToChange(serializers.Serializer[Any]):
+    """What is left out stays as it is."""
+
+    description = serializers.CharField(required=False, allow_blank=True)
+    match_labels = _labels(required=False, help_text="Labels that a lane must have, all of them.")
+    order = serializers.IntegerField(required=False, help_text="Of pools that match a lane, the lowest has it.")
+
+
+class NewPool(PoolToChange):
+    name = serializers.CharField(help_text="Small letters, digits and `-`; it cannot be changed.")
+    match_labels = _labels(help_text="Labels that a lane must have, all of them.")
+
+
+class LabelsToTry(serializers.Serializer[Any]):
+    id = serializers.IntegerField(min_value=1, max_value=MAX_ID)
+    labels = _labels(help_text="All labels.")
+
+
+class PoolsToTry(serializers.Serializer[Any]):
+    """Changes that are not made."""
+
+    nodes = LabelsToTry(many=True, default=list, max_length=MAX_TARGETS)
+    gpus = LabelsToTry(many=True, default=list, max_length=MAX_TARGETS)
+    pool = NewPool(required=False, allow_null=True, default=None, help_text="A new pool, or a changed one.")
+
+
+class LaneMove(Answer):
+    """A lane that would change its pool."""
+
+    lane = serializers.CharField(help_text="Its label.")
+    old = serializers.CharField()
+    new = serializers.CharField()
+    is_held = serializers.BooleanField(help_text="Whether somebody holds it, who keeps it.")

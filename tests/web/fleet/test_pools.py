@@ -1,10 +1,12 @@
 """Each lane is in exactly one pool: the first whose labels it has, after whatever happens to labels and pools."""
 
+import threading
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
@@ -14,10 +16,13 @@ from fleet.annotate import annotate
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node, Pool
 from fleet.pool_membership import assign_pools, labels_of, moves, pool_for
+from fleet.pool_services import change_pool, create_pool
 from fleet.selectors import all_lanes, free_lanes, pool_lanes
 from fleet.services import LaneHolder, allocate, change_role, release
 from fleet.shares import held_lanes, used_lane_hours
-from tests.web.fleet.reports import alive, card, post_node
+from runs.pool_removal import remove_pool
+from tests.web.fleet.reports import alive, card, post, post_node
+from tests.web.fleet.reports import report as report_of
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
 from worker.contracts.names import LaneRole
@@ -133,6 +138,15 @@ def test_the_database_refuses_a_pool_that_would_match_as_the_default_does(fields
         Pool.objects.create(**fields)
 
 
+def expected_pool(lane: Lane) -> str:
+    """Worked out anew, label by label."""
+    for pool in sorted(Pool.objects.exclude(pk=DEFAULT_POOL), key=lambda pool: (pool.order, pool.name)):
+        each = [{**lane.node.labels, **gpu.labels} for gpu in lane.gpus.all()] or [lane.node.labels]
+        if all(has.get(name) == value for has in each for name, value in pool.match_labels.items()):
+            return pool.name
+    return DEFAULT_POOL
+
+
 class EachLaneIsInOnePool(TestCase):
     """A sequence of label changes, pool changes, new lanes and held lanes."""
 
@@ -158,7 +172,7 @@ class EachLaneIsInOnePool(TestCase):
             self.do(admin, kind, what, value)
             before = dict(Lane.objects.values_list("pk", "run_id"))
             for lane in Lane.objects.select_related("node").prefetch_related("gpus"):
-                assert lane.pool_id == self.expected(lane), (lane, kind, what, value)
+                assert lane.pool_id == expected_pool(lane), (lane, kind, what, value)
             assert dict(Lane.objects.values_list("pk", "run_id")) == before
         by_pool = [dict(all_lanes(name)) for name in Pool.objects.values_list("pk", flat=True)]
         for lane_kind, number in all_lanes().items():
@@ -185,10 +199,53 @@ class EachLaneIsInOnePool(TestCase):
                 wanted = LaneSpec(num_rollout=0, num_trainer=1, num_reward=1, pool=what)
                 allocate(holder=held_by(uuid.uuid4(), 1), wanted=wanted)
 
-    def expected(self, lane: Lane) -> str:
-        """Worked out anew, label by label."""
-        for pool in sorted(Pool.objects.exclude(pk=DEFAULT_POOL), key=lambda pool: (pool.order, pool.name)):
-            each = [{**lane.node.labels, **gpu.labels} for gpu in lane.gpus.all()] or [lane.node.labels]
-            if all(has.get(name) == value for has in each for name, value in pool.match_labels.items()):
-                return pool.name
-        return DEFAULT_POOL
+
+@pytest.mark.django_db(transaction=True)
+def test_labels_pools_and_reports_at_once_leave_each_lane_where_its_labels_say(
+    admin: User,
+) -> None:
+    """Each goes in its own connection, and none waits for another in a circle, which PostgreSQL would end."""
+    post_node(alive("n0"), card("GPU-0", 0))
+    errors: list[BaseException] = []
+
+    def label() -> None:
+        for number in range(12):
+            annotate(user=admin, on=Node.objects.get(name="n0"), labels={"rack": VALUES[number % 2]})
+            annotate(user=admin, on=Gpu.objects.get(uuid="GPU-0"), labels={"model": VALUES[number % 2]})
+
+    def change() -> None:
+        for number in range(12):
+            create_pool(user=admin, name="p", match_labels={"rack": VALUES[number % 2]}, order=number)
+            pool = Pool.objects.get(name="p")
+            change_pool(user=admin, pool=pool, match_labels={"model": VALUES[number % 2]})
+            if number < 11:
+                remove_pool(user=admin, pool=pool)
+
+    def report() -> None:
+        for number in range(12):
+            cards = (card(f"GPU-{index}", index) for index in range(number % 4 + 1))
+            post(alive("n0"), alive(f"n{number + 1}"), reports=(report_of(alive("n0"), *cards),))
+
+    def hold() -> None:
+        for _ in range(12):
+            run_id = uuid.uuid4()
+            allocate(holder=held_by(run_id, 1), wanted=LaneSpec(num_rollout=0, num_trainer=1, num_reward=1))
+            release(run_id=run_id, attempt=1)
+
+    def guarded(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=guarded, args=(work,)) for work in (label, change, report, hold)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert Lane.objects.count() == 13 * 2 + 4
+    for lane in Lane.objects.select_related("node").prefetch_related("gpus"):
+        assert lane.pool_id == expected_pool(lane), lane

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from fleet.lane_layout import ensure_local_lanes
-from fleet.models import Lane
+from fleet.models import Lane, Pool
 from fleet.selectors import free_lanes, previews_with_lanes
 from fleet.services import allocate
 from gallery import preview_jobs, previews
@@ -56,6 +56,18 @@ def test_where_the_pool_has_gpus_a_preview_gets_one_and_its_job_occupies_it(
         previews.trade_code(preview_cluster.envs[preview_jobs.job_name(preview.pk)]["TANDEM_BOOTSTRAP_CODE"]).device
         == "0"
     )
+
+
+@pytest.mark.django_db
+def test_a_preview_is_drawn_in_its_runs_pool_and_in_the_default_one_where_that_was_removed(
+    preview: Preview, preview_cluster: FakeCluster
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=1)
+    Run.objects.filter(pk=preview.run_id).update(pool="fast")
+    pool = Pool.objects.create(name="fast", order=1, match_labels={"model": "h100"})
+    assert not preview_jobs.launch(preview_id=preview.pk, gateway=preview_cluster)
+    pool.delete()
+    assert preview_jobs.launch(preview_id=preview.pk, gateway=preview_cluster)
 
 
 @pytest.mark.django_db

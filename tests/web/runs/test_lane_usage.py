@@ -59,6 +59,16 @@ def test_a_lane_that_is_held_counts_until_now(admin: User, make_run: Callable[..
     assert row.gpu_hours == pytest.approx(1.0, abs=0.01)
 
 
+def test_use_is_summed_by_the_pool_that_the_lane_was_allocated_in(
+    admin: User, make_run: Callable[..., Run], project: Project
+) -> None:
+    run = make_run(project=project)
+    LaneUse.objects.filter(pk=use(run, NOON, NOON + 2 * HOUR).pk).update(pool="fast")
+    use(run, NOON, NOON + HOUR)
+    rows = usage(admin, since=NOON, until=NOON + 5 * HOUR, by=UsageBy.POOL)
+    assert [(row.name, row.gpu_hours) for row in rows] == [("fast", 2.0), ("default", 1.0)]
+
+
 def test_members_see_their_own_projects_only(
     admin: User, charlie: User, alice: User, make_run: Callable[..., Run], project: Project
 ) -> None:

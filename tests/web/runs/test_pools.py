@@ -4,6 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from accounts.models import Project, User
 from fleet.annotate import annotate
@@ -144,6 +147,36 @@ def test_priority_orders_the_runs_of_a_project_in_each_pool(fast: Pool, run_in: 
         assert list(current_queue(pool).in_turn) == runs[::-1]
 
 
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_happens_in_one_pool_the_order_in_another_stays(
+    data: st.DataObject,
+    run_in: MakeRun,
+    project: Project,
+    make_project: Callable[..., Project],
+    fast: Pool,
+    admin: User,
+) -> None:
+    default = Pool.objects.get(pk=DEFAULT_POOL)
+    with transaction.atomic():
+        owners = [project, make_project("Video"), make_project("Students")]
+        sizes, shares = st.integers(1, 5), st.builds(Share, guaranteed=st.integers(0, 5), weight=st.floats(0, 4))
+        runs = st.lists(st.tuples(st.sampled_from(owners), sizes, st.sampled_from(["high", "low"])), max_size=4)
+        for owner, size, priority in data.draw(runs):
+            run_in("fast", size, project=owner, priority=priority)
+        dispatch.dispatch_pool("fast")
+        before = current_queue("fast")
+        for owner in owners:
+            share = data.draw(shares)
+            set_share(user=admin, project=owner, pool=default, guaranteed=share.guaranteed, weight=share.weight)
+        for owner, size, priority in data.draw(runs):
+            run_in(DEFAULT_POOL, size, project=owner, priority=priority)
+        dispatch.dispatch_pool(DEFAULT_POOL)
+        assert current_queue("fast") == before
+        assert dispatch.dispatch_pool("fast") == []
+        transaction.set_rollback(True)
+
+
 def problems(make_spec: MakeSpec, project: Project | None = None, **lanes: Any) -> dict[str, list[str]]:
     return check_spec(make_spec(lanes=lanes), project).errors
 
@@ -167,7 +200,7 @@ def test_a_project_that_is_kept_out_is_told_where_it_may_go(
 
 
 def test_a_run_that_the_pool_can_never_hold_is_refused_with_what_fits(
-    fast: Pool, make_spec: MakeSpec, admin: User
+    fast: Pool, make_spec: MakeSpec, admin: User, project: Project
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=9, node="n2")
     (said,) = problems(make_spec, pool="fast", num_rollout=6)["lanes.num_rollout"]
@@ -177,6 +210,9 @@ def test_a_run_that_the_pool_can_never_hold_is_refused_with_what_fits(
     )
     (said,) = problems(make_spec, pool="fast", num_rollout=60)["lanes.num_rollout"]
     assert said.endswith("got 62: ask for 6")
+    set_share(user=admin, project=project, pool=Pool.objects.get(pk=DEFAULT_POOL), limit=0)
+    (said,) = problems(make_spec, project, pool="fast", num_rollout=6)["lanes.num_rollout"]
+    assert said.endswith("got 8: ask for 6"), "a pool that the project is kept out of is not offered"
 
 
 def test_a_pool_of_gpus_alone_says_how_rewards_can_be_had(make_spec: MakeSpec, db: None) -> None:

@@ -7,6 +7,7 @@ import { seconds } from "../../base/clock.ts";
 import { bytes, clock, duration, number, percent, unixSeconds } from "../../base/format.ts";
 import { gpuKey, laneOf, memoryShare } from "./cells.ts";
 import { History } from "./history.tsx";
+import { poolsText } from "./pool_filter.ts";
 import {
   ageOf,
   ageText,
@@ -107,6 +108,7 @@ export function GpuDetails({
         <Facts
           of={[
             ["Lane", gpu.lane || "none"],
+            ["Pool", lane?.pool],
             ["Role", lane?.role ?? ""],
             ["Run", <Holder lane={lane} />],
             ...written(gpu, node.price_per_gpu_hour),
@@ -220,6 +222,7 @@ export function LaneDetails({ node, lane }: { node: PoolNode; lane: PoolLane }) 
       <Facts
         of={[
           ["Lane", lane.label],
+          ["Pool", lane.pool],
           ["Device", lane.device],
           ["Role", lane.role],
           ["Run", <Holder lane={lane} />],
@@ -245,6 +248,7 @@ export function NodeDetails({ node }: { node: PoolNode }) {
       <Facts
         of={[
           ["Address", node.address],
+          ["Pools", poolsText(node)],
           ["GPUs", [...models].map(([model, count]) => `${count} × ${model || "unknown model"}`).join(", ") || "none"],
           ["CPU lanes", node.lanes.filter(({ kind }) => kind === "cpu").length],
           ["Cores", node.num_cores],

@@ -4,6 +4,7 @@ import type { PoolNode, PoolState } from "../../api/schema.ts";
 import { Term } from "../../ui/term.tsx";
 import { ActionForm } from "./action_form.tsx";
 import { GpuDetails, LaneDetails, NodeDetails } from "./details.tsx";
+import { LabelForm } from "./label_form.tsx";
 import { stateText } from "./pool_words.ts";
 import { countText, NOTHING, numSelected, type Selected, type Selection, selectedRows } from "./selection.ts";
 
@@ -36,11 +37,20 @@ export function Inspector({ nodes, selection, mayAct, onSelect, onActed }: Props
             </button>
           </div>
           {mayAct && <ActionForm selected={selected} onDone={onActed} />}
+          {mayAct && <LabelsOf selected={selected} onDone={onActed} />}
           <Details selected={selected} onSelect={onSelect} />
         </>
       )}
     </aside>
   );
+}
+
+/** Labels are written for one node or GPU at a time. */
+function LabelsOf({ selected, onDone }: { selected: Selected; onDone: Props["onActed"] }) {
+  const [node, gpu] = [selected.nodes[0], selected.gpus[0]];
+  if (numSelected(selected) > 1) return null;
+  if (node) return <LabelForm key={`node:${node.id}`} node={node} onDone={onDone} />;
+  return gpu ? <LabelForm key={`gpu:${gpu.gpu.id}`} {...gpu} onDone={onDone} /> : null;
 }
 
 function Hint() {

@@ -11,6 +11,7 @@ import { type Colouring, gpuKey } from "./cells.ts";
 import { Inspector } from "./inspector.tsx";
 import { AddNodeDialog, JoinHelp } from "./join_help.tsx";
 import { PoolLegend } from "./legend.tsx";
+import { ALL_POOLS, nodesInPool, poolNames } from "./pool_filter.ts";
 import { PoolList } from "./pool_list.tsx";
 import { PoolMap } from "./pool_map.tsx";
 import { ageText } from "./pool_words.ts";
@@ -30,6 +31,7 @@ export function PoolPage() {
   const store = useMemo(() => new PoolStore(), []);
   const [colouring, setColouring] = useState<Colouring>("state");
   const [selection, setSelection] = useState<Selection>(NOTHING);
+  const [pool, setPool] = useState(ALL_POOLS);
   const [isAdding, setAdding] = useState(false);
   const isNarrow = useMedia(NARROW);
   useEffect(() => {
@@ -39,6 +41,14 @@ export function PoolPage() {
 
   const nodes = store.nodes.value;
   const facts = store.facts.value;
+  const pools = useMemo(() => poolNames(nodes), [nodes]);
+  // A pool that has lost its last lane is not offered any more.
+  const chosen = pools.includes(pool) ? pool : ALL_POOLS;
+  const shown = useMemo(() => nodesInPool(nodes, chosen), [nodes, chosen]);
+  const choosePool = (name: string) => {
+    setPool(name);
+    setSelection(NOTHING);
+  };
   const peers = useMemo(() => peersOf(selection, nodes), [selection, nodes]);
   if (store.problem.value !== null && !store.loaded.value) {
     return <Failed message={store.problem.value} onRetry={() => store.reload()} />;
@@ -52,6 +62,7 @@ export function PoolPage() {
           <h1>Pool</h1>
           <Freshness store={store} />
         </div>
+        {pools.length > 1 && <PoolSwitch pools={pools} value={chosen} onChange={choosePool} />}
         {nodes.length > 0 && !isNarrow && (
           <Segmented label="Colour by" choices={COLOURINGS} value={colouring} onChange={setColouring} />
         )}
@@ -68,8 +79,8 @@ export function PoolPage() {
       ) : (
         <div class="pool">
           <div class="stack-s">
-            <PoolLegend nodes={nodes} colouring={isNarrow ? "state" : colouring} />
-            <View {...{ nodes, colouring, selection, peers }} onSelect={setSelection} />
+            <PoolLegend nodes={shown} colouring={isNarrow ? "state" : colouring} />
+            <View {...{ colouring, selection, peers }} nodes={shown} onSelect={setSelection} />
           </div>
           <Inspector
             {...{ nodes, selection }}
@@ -81,6 +92,24 @@ export function PoolPage() {
       )}
       {isAdding && <AddNodeDialog onClose={() => setAdding(false)} />}
     </>
+  );
+}
+
+function PoolSwitch(props: { pools: readonly string[]; value: string; onChange: (pool: string) => void }) {
+  return (
+    <select
+      class="input pool-switch"
+      aria-label="Pool"
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    >
+      <option value={ALL_POOLS}>All pools</option>
+      {props.pools.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
   );
 }
 
