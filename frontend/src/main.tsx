@@ -10,6 +10,7 @@ import { installThemeSwitch } from "./base/theme.ts";
 import { AuditPage } from "./pages/audit/audit_page.tsx";
 import { ComparePage } from "./pages/compare/compare_page.tsx";
 import { GpuPage } from "./pages/gpu/gpu_page.tsx";
+import { LendingPage } from "./pages/lending/lending_page.tsx";
 import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
 import { OccupancyPage } from "./pages/occupancy/occupancy_page.tsx";
 import { PoolPage } from "./pages/pool/pool_page.tsx";
@@ -34,6 +35,7 @@ const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
   occupancy: () => <OccupancyPage />,
   usage: () => <UsagePage />,
   audit: () => <AuditPage />,
+  lending: () => <LendingPage />,
   "prompt-sets": () => <PromptSetsPage />,
   account: () => <AccountPage />,
   projects: () => <ProjectsPage />,

@@ -252,6 +252,42 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='gpus', to='fleet.lane'),
         ),
         migrations.CreateModel(
+            name='LaneLoan',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('label', models.CharField(max_length=120)),
+                ('pool', models.CharField(default='default', max_length=63)),
+                ('gpus', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), default=list, size=None)),
+                ('run_id', models.UUIDField(db_index=True)),
+                ('attempt', models.PositiveIntegerField()),
+                ('name_in_run', models.CharField(max_length=40)),
+                ('role', models.CharField(max_length=10)),
+                ('lender_name', models.CharField(blank=True, default='', max_length=120)),
+                ('resize', models.UUIDField(null=True)),
+                ('since', models.DateTimeField()),
+                ('until', models.DateTimeField(null=True)),
+                ('reason', models.TextField()),
+                ('end_reason', models.TextField(blank=True, default='')),
+                ('joined_at', models.DateTimeField(null=True)),
+                ('for_run_id', models.UUIDField(null=True)),
+                ('notice_at', models.DateTimeField(null=True)),
+                ('notice', models.UUIDField(null=True)),
+                ('bound_seconds', models.FloatField(null=True)),
+                ('num_dropped', models.PositiveIntegerField(default=0)),
+                ('num_lanes', models.PositiveIntegerField(default=1)),
+                ('predicted_seconds_before', models.FloatField(null=True)),
+                ('predicted_seconds', models.FloatField(null=True)),
+                ('expected_stay_seconds', models.FloatField(null=True)),
+                ('predicted_gain_seconds', models.FloatField(null=True)),
+                ('lane', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='loans', to='fleet.lane')),
+                ('lender', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='lent_lanes', to='accounts.project')),
+                ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='borrowed_lanes', to='accounts.project')),
+            ],
+            options={
+                'ordering': ['-since', 'pk'],
+            },
+        ),
+        migrations.CreateModel(
             name='LaneUse',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -292,6 +328,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('pool', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='policy', serialize=False, to='fleet.pool')),
                 ('half_life_hours', models.FloatField(default=24.0)),
+                ('reclaim_seconds', models.FloatField(default=30.0)),
                 ('idle_warning_minutes', models.PositiveIntegerField(default=30)),
                 ('idle_release_minutes', models.PositiveIntegerField(null=True)),
             ],
@@ -351,6 +388,22 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('gpu',), name='one_open_test_per_gpu'),
         ),
         migrations.AddIndex(
+            model_name='laneloan',
+            index=models.Index(fields=['run_id', 'attempt'], name='loan_of_run'),
+        ),
+        migrations.AddIndex(
+            model_name='laneloan',
+            index=models.Index(fields=['until', 'since'], name='loan_by_time'),
+        ),
+        migrations.AddConstraint(
+            model_name='laneloan',
+            constraint=models.UniqueConstraint(condition=models.Q(('until', None)), fields=('lane',), name='one_open_loan_per_lane'),
+        ),
+        migrations.AddConstraint(
+            model_name='laneloan',
+            constraint=models.CheckConstraint(condition=models.Q(('until', None), ('until__gte', models.F('since')), _connector='OR'), name='loan_ends_after_it_began'),
+        ),
+        migrations.AddIndex(
             model_name='laneuse',
             index=models.Index(fields=['project', 'since'], name='lane_use_of_project'),
         ),
@@ -385,6 +438,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='poolpolicy',
             constraint=models.CheckConstraint(condition=models.Q(('half_life_hours__gt', 0)), name='half_life_positive'),
+        ),
+        migrations.AddConstraint(
+            model_name='poolpolicy',
+            constraint=models.CheckConstraint(condition=models.Q(('reclaim_seconds__gte', 0)), name='reclaim_not_negative'),
         ),
         migrations.AddConstraint(
             model_name='lane',

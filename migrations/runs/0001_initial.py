@@ -158,7 +158,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('attempt', models.PositiveIntegerField()),
-                ('cause', models.CharField(choices=[('user', 'user'), ('plan', 'plan'), ('drain', 'drain'), ('pool', 'pool'), ('idle', 'idle')], max_length=10)),
+                ('cause', models.CharField(choices=[('user', 'user'), ('plan', 'plan'), ('drain', 'drain'), ('borrow', 'borrow'), ('reclaim', 'reclaim'), ('idle', 'idle')], max_length=10)),
                 ('added', models.JSONField(default=list)),
                 ('state', models.CharField(choices=[('requested', 'requested'), ('accepted', 'accepted'), ('done', 'done'), ('failed', 'failed')], max_length=10)),
                 ('reason', models.TextField(blank=True, default='')),

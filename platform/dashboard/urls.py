@@ -17,6 +17,7 @@ urlpatterns = [
     path("pool/occupancy", views.occupancy, name="occupancy"),
     path("usage", views.usage, name="usage"),
     path("audit", views.audit, name="audit"),
+    path("lending", views.lending, name="lending"),
     path("projects", views.projects, name="projects"),
     path("account", views.account, name="account"),
     path(

@@ -110,3 +110,9 @@ def usage(request: HttpRequest) -> HttpResponse:
 def audit(request: HttpRequest) -> HttpResponse:
     """For everybody: REST answers each user with the rows that they may read."""
     return render(request, SHELL, {"page": "audit", "title": "Audit log", "section": "pool"})
+
+
+@require_safe
+@login_required
+def lending(request: HttpRequest) -> HttpResponse:
+    return render(request, SHELL, {"page": "lending", "title": "Lending", "section": "lending"})

@@ -35,6 +35,7 @@ class Bounds(NamedTuple):
 
 SETTINGS: Mapping[str, Bounds] = {
     "half_life_hours": Bounds(0, 24 * 365, is_low_allowed=False),
+    "reclaim_seconds": Bounds(0, DAY_MINUTES * 60),
     "idle_warning_minutes": Bounds(1, 30 * DAY_MINUTES),
     "idle_release_minutes": Bounds(2, 30 * DAY_MINUTES, may_be_unset=True),
 }

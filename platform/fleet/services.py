@@ -18,6 +18,7 @@ from django.utils import timezone
 from fleet.device_mixes import demand_for, taken_in_order
 from fleet.lane_choice import ChosenLanes, LaneDemand
 from fleet.lane_demand import kind_for, kinds_wanted, lane_name, lane_number, lanes_in_order
+from fleet.lane_loans import end_loans
 from fleet.lane_locks import LockedLanes, lock_best, locked_lanes
 from fleet.models import Lane, LaneUse
 from fleet.pool_changes import publish_holders
@@ -232,6 +233,7 @@ def _free(lanes: QuerySet[Lane]) -> int:
         regroup_on_commit(held.keys())
         announce_lanes()
     LaneUse.objects.filter(lane__in=held, until=None).update(until=timezone.now())
+    end_loans(held)
     return Lane.objects.filter(pk__in=held).update(
         run_id=None, attempt=None, preview_id=None, test_id=None, role="", name_in_run="", held_since=None
     )

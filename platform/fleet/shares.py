@@ -16,7 +16,7 @@ from accounts.access import Actor, require_pool_admin
 from accounts.models import Project
 from audit.record import record
 from fleet.fair_share import Share, decayed_lane_hours
-from fleet.models import LaneKind, LaneUse, Pool, ProjectShare
+from fleet.models import LaneKind, LaneLoan, LaneUse, Pool, ProjectShare
 from fleet.pool_policies import policy_of
 from fleet.selectors import all_lanes
 from live.publish import publish_pool
@@ -47,8 +47,10 @@ def pools_open_to(project: Project) -> list[str]:
 
 
 def held_lanes(pool: str, kind: LaneKind) -> dict[UUID, int]:
-    """Lanes of the kind that each project holds now, of those allocated in the pool."""
+    """Lanes of the kind that each project holds now, of those allocated in the pool. Those on loan are left out: who is
+    entitled to them gets them back, so they stand in nobody's way."""
     rows = LaneUse.objects.filter(pool=pool, until=None, lane__kind=kind, project__isnull=False)
+    rows = rows.exclude(lane__in=LaneLoan.objects.filter(until=None).values("lane"))
     return dict(rows.order_by().values_list("project_id").annotate(Count("pk")))
 
 

@@ -22,6 +22,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from fleet.drains import DrainedLane, drained_lanes
+from fleet.lane_loans import open_loans
 from fleet.selectors import grants_of
 from fleet.services import WantedLanes
 from runs.models import Attempt, Run, RunResize
@@ -64,7 +65,11 @@ def move_runs_off() -> int:
 def drains() -> list[Drain]:
     """The runs with a driver on lanes that are drained by a deadline."""
     by_attempt: dict[tuple[UUID, int], list[DrainedLane]] = {}
+    # Borrowed lanes are asked back at once (`runs.reclaiming`), so nothing joins in their place.
+    lent = {(loan.run_id, loan.attempt, loan.name_in_run) for loan in open_loans()}
     for lane in drained_lanes():
+        if (lane.run_id, lane.attempt, lane.name) in lent:
+            continue
         by_attempt.setdefault((lane.run_id, lane.attempt), []).append(lane)
     found = []
     for (run_id, number), lanes in by_attempt.items():

@@ -18,10 +18,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
 import worker.scheduling
+from runs.advisory_lock import advisory_lock
 from runs.cost_history import History, measured_costs
 from runs.models import CachedPlan
 from runs.plan_body import PlanBody, plan_body
@@ -140,17 +140,8 @@ def planner_digest() -> str:
 
 @contextmanager
 def _only_one(key: str, *, wait: bool) -> Iterator[None]:
-    """Hold the key's advisory lock, which belongs to the connection, not to a transaction."""
-    lock = int(key[:15], 16)
-    with connection.cursor() as cursor:
-        if wait:
-            cursor.execute("SELECT pg_advisory_lock(%s)", [lock])
-        else:
-            cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])
-            if cursor.fetchone() != (True,):
-                raise PlanBeingMade("this plan is being computed")
-    try:
+    """Hold the key's lock. Raises `PlanBeingMade` where another process holds it; only without `wait`."""
+    with advisory_lock(int(key[:15], 16), wait=wait) as is_held:
+        if not is_held:
+            raise PlanBeingMade("this plan is being computed")
         yield
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [lock])

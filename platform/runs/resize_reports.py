@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from fleet.lane_loans import lent_names, record_dropped, record_joined, withdraw_notice
 from fleet.selectors import grants_of
 from fleet.services import change_role, release_lanes
 from runs.models import Run, RunResize
@@ -26,7 +27,10 @@ def apply_report(run_id: UUID, attempt: int, report: ResizeReport) -> None:
     if report.state is not ResizeState.ACCEPTED:
         # A driver that refused the command may not have named the lanes.
         gone |= set(row.added) - joined
+    dropped = {progress.lane: progress.num_dropped for progress in report.lanes if progress.num_dropped}
+    record_dropped(run_id=run_id, attempt=attempt, dropped=dropped)
     release_lanes(run_id=run_id, attempt=attempt, names=gone)
+    record_joined(run_id=run_id, attempt=attempt, names=joined)
     for progress in report.lanes:
         if progress.step is LaneStep.JOINED and progress.role is not None:
             change_role(run_id=run_id, attempt=attempt, name=progress.lane, role=progress.role)
@@ -35,6 +39,9 @@ def apply_report(run_id: UUID, attempt: int, report: ResizeReport) -> None:
     row.trainer_seconds = None if report.trainer_seconds is None else report.trainer_seconds.model_dump()
     if report.state is not ResizeState.ACCEPTED:
         row.ended_at = timezone.now()
+        if row.cause == ResizeCause.RECLAIM:
+            kept = {progress.lane for progress in report.lanes if progress.step is LaneStep.KEPT}
+            withdraw_notice(row.pk, kept)
         if row.cause == ResizeCause.USER:
             _keep_size(run_id, attempt)
     row.save(update_fields=["state", "reason", "lanes", "trainer_seconds", "ended_at"])
@@ -56,6 +63,7 @@ def _row(run_id: UUID, attempt: int, report: ResizeReport) -> RunResize | None:
 
 
 def _keep_size(run_id: UUID, attempt: int) -> None:
-    """Let later attempts of the run ask for as many lanes as this one holds now."""
-    held = Counter(grant.role for grant in grants_of(run_id, attempt))
+    """Let later attempts of the run ask for as many lanes as this one holds now of its own."""
+    borrowed = lent_names(run_id, attempt)
+    held = Counter(grant.role for grant in grants_of(run_id, attempt) if grant.lane not in borrowed)
     Run.objects.filter(pk=run_id).update(resized_lanes={f"num_{role}": held[role] for role in LaneRole})

@@ -2,11 +2,12 @@
 
     request_resize ─► problems? ─► lanes allocated ─► `resize` command ─► driver ─► `runs.resize_reports`
 
-Invariant: a run has at most one resize under way, and what is allocated for one is allocated whole or not at all, in
-the transaction that sends the command.
+Invariants: a run has at most one resize under way, beside the lanes that the pool asks back within seconds; what is
+allocated for one is allocated whole or not at all, in the transaction that sends the command; borrowed lanes may leave
+at any time, so a run keeps a lane of its own in each role, and none of them trains.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.exceptions import ValidationError
@@ -16,6 +17,7 @@ from accounts.access import TO_CONTROL_RUNS, require_role
 from accounts.models import User
 from audit.record import record
 from fleet.lane_demand import kind_for
+from fleet.lane_loans import lent_names
 from fleet.models import LaneKind
 from fleet.selectors import devices_by_lane, grants_of, kinds_by_lane, pool_lanes
 from fleet.services import LaneHolder, WantedLanes, allocate_more
@@ -27,7 +29,7 @@ from runs.stream import lock_stream
 from runs.transitions import RunStateConflict
 from worker.contracts.commands import CommandKind
 from worker.contracts.lanes import LaneGrant
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, Placement
 from worker.contracts.resizing import Resize, ResizeCause, RoleChange, resize_problems
 from worker.contracts.run_spec import RunSpec
 
@@ -52,6 +54,8 @@ class WantedResize:
     add: Sequence[WantedLanes] = ()
     release: Sequence[str] = ()
     change: Sequence[RoleChange] = ()
+    within_seconds: float | None = None
+    """Seconds in which lanes that leave may finish what they have under way; `None` for as long as that takes."""
 
 
 @transaction.atomic
@@ -73,7 +77,7 @@ def request_resize(
     if attempt is None or CommandKind.RESIZE not in possible:
         raise RunStateConflict(CommandKind.RESIZE, current.run_state, possible)
     under_way = RunResize.objects.filter(run=current, ended_at=None).first()
-    if under_way is not None:
+    if under_way is not None and wanted.within_seconds is None:
         raise ResizeUnderWay(under_way)
     resize = _checked(current, attempt, wanted, cause)
     row = RunResize.objects.create(
@@ -108,15 +112,40 @@ def request_resize(
 def _checked(run: Run, attempt: Attempt, wanted: WantedResize, cause: ResizeCause) -> Resize:
     """The resize with its lanes allocated. Raises `ValidationError`."""
     roles = {grant.lane: grant.role for grant in grants_of(run.pk, attempt.number)}
+    borrowed = lent_names(run.pk, attempt.number)
     spec = attempt.concrete_spec
     _require(_kind_problems(run, attempt, wanted, spec), "change")
     grants = _allocated(run, attempt, wanted.add, spec) if wanted.add else ()
-    resize = Resize(add=grants, release=tuple(wanted.release), change=tuple(wanted.change), cause=cause)
+    if cause is ResizeCause.BORROW:
+        grants = tuple(grant.model_copy(update={"is_borrowed": True}) for grant in grants)
+    resize = Resize(
+        add=grants,
+        release=tuple(wanted.release),
+        change=tuple(wanted.change),
+        cause=cause,
+        within_seconds=wanted.within_seconds,
+    )
     field = "release" if wanted.release else "change" if wanted.change else "add"
+    _require(_borrowing_problems(resize, roles, borrowed, spec.pipeline.placement), field)
     _require(resize_problems(resize, roles, spec.pipeline.placement), field)
     after, device_of = resize.roles_after(roles), devices_by_lane(run.pk, attempt.number)
     _require(memory_problems(spec, roles, after, device_of), "add" if wanted.add else field)
     return resize
+
+
+def _borrowing_problems(
+    resize: Resize, roles: Mapping[str, LaneRole], borrowed: Collection[str], placement: Placement
+) -> Iterator[str]:
+    """What would leave the run without a lane of its own in a role, or give a borrowed lane another."""
+    for change in resize.change:
+        if change.lane in borrowed:
+            yield f"`{change.lane}` must keep its role, since it is borrowed and may be asked back: change another"
+    own = {lane: role for lane, role in roles.items() if lane not in borrowed}
+    leaving = tuple(lane for lane in resize.release if lane in own)
+    changing = tuple(change for change in resize.change if change.lane in own)
+    if leaving or changing:
+        of_own = resize.model_copy(update={"release": leaving, "change": changing})
+        yield from resize_problems(of_own, own, placement)
 
 
 def _allocated(run: Run, attempt: Attempt, wanted: Sequence[WantedLanes], spec: RunSpec) -> tuple[LaneGrant, ...]:

@@ -10,6 +10,7 @@ from celery import shared_task
 from fleet.spending import check_budgets
 from fleet.upkeep import end_maintenance
 from fleet.wide_lanes import regroup_all
+from runs.borrowing import lend_idle_lanes
 from runs.budget_stops import stop_spent_projects
 from runs.checkpoint_files import delete_checkpoints as delete_checkpoint_files
 from runs.cluster import RayCluster
@@ -20,6 +21,7 @@ from runs.idle_lanes import release_idle_lanes
 from runs.launch import launch
 from runs.models import submission_id
 from runs.node_agent_job import keep_agent
+from runs.reclaiming import ask_back
 from runs.reconciler import Reconciler
 from runs.web_probe import HttpWebProbe
 from worker.contracts import task_names
@@ -27,8 +29,16 @@ from worker.contracts import task_names
 
 @shared_task(name=task_names.DISPATCH_RUNS)
 def dispatch_runs() -> int:
-    """Start waiting runs for which lanes are free; returns their number."""
-    return len(dispatch_waiting())
+    """Start waiting runs for which lanes are free, and ask back what the others lack; returns the number started."""
+    num_started = len(dispatch_waiting())
+    ask_back()
+    return num_started
+
+
+@shared_task(name=task_names.LEND_LANES)
+def lend_lanes() -> int:
+    """Lend idle lanes to elastic runs; returns their number."""
+    return lend_idle_lanes()
 
 
 @shared_task(name=task_names.LAUNCH_RUN)

@@ -15,6 +15,8 @@ RECONCILE_EVERY_SECONDS = 4.0
 """Seconds between two rounds. A lost driver must be noticed within 15 s: the heartbeat's age limit plus one round."""
 
 WATCH_PREVIEWS_EVERY_SECONDS = 3.0
+LEND_LANES_EVERY_SECONDS = 10.0
+"""Seconds between two rounds of lending: batches take longer, and costs change from batch to batch alone."""
 KEEP_UP_POOL_EVERY_SECONDS = 5.0
 WATCH_NODES_EVERY_SECONDS = 5.0
 """Seconds between two looks at the node agent, far less than it may be silent."""
@@ -48,6 +50,7 @@ app.conf.update(
         "dispatch queued runs": _every(DISPATCH_EVERY_SECONDS, task_names.DISPATCH_RUNS),
         "reconcile runs with the cluster": _every(RECONCILE_EVERY_SECONDS, task_names.RECONCILE_RUNS),
         "watch previews": _every(WATCH_PREVIEWS_EVERY_SECONDS, task_names.WATCH_PREVIEWS),
+        "lend idle lanes": _every(LEND_LANES_EVERY_SECONDS, task_names.LEND_LANES),
         "keep up the pool": _every(KEEP_UP_POOL_EVERY_SECONDS, task_names.KEEP_UP_POOL),
         "watch the node agent": _every(WATCH_NODES_EVERY_SECONDS, task_names.WATCH_NODES),
         "watch tests of GPUs": _every(WATCH_GPU_TESTS_EVERY_SECONDS, task_names.WATCH_GPU_TESTS),

@@ -1,6 +1,8 @@
-"""The lending ledger: every decision to lend trainer lanes to generation, with its predicted and its realised gain."""
+"""Lending within a run: every decision to lend trainer lanes to generation, with its predicted and realised gain."""
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -106,6 +108,84 @@ def lending(run_id: UUID, *, limit: int = DEFAULT_DECISIONS) -> Lending:
 def recent_lends(run_id: UUID, *, up_to: int, start: float, end: float) -> list[LendDecision]:
     """The decisions made in a window of time, for the timeline's arrows, oldest first."""
     return [one for one in _decisions(run_id, up_to) if start <= one["at"] <= end][-MAX_DECISIONS:]
+
+
+@dataclass(slots=True, kw_only=True)
+class LaneLend:
+    """One trainer lane that one decision lent."""
+
+    run_id: UUID
+    attempt: int
+    decision: int
+    batch: int
+    lane: str
+    begin: float
+    """Unix time of the decision, in seconds."""
+    end: float | None = None
+    """When its last work on loan ended, or the batches then open where it did none; `None` before."""
+    switch_seconds: float = 0.0
+    num_samples: int = 0
+    predicted_gain_seconds: float | None
+    """Of the decision, by each of its lanes, like the next."""
+    realised_gain_seconds: float | None
+
+
+def lane_lends(
+    runs: Collection[UUID], *, start: float | None = None, end: float | None = None, num_decisions: int
+) -> list[LaneLend]:
+    """The lanes lent by the newest `num_decisions` that each of these runs made in a window of time."""
+    with_lends = (
+        StreamItem.objects.filter(run_id__in=list(runs), type="lend").order_by().values_list("run_id", flat=True)
+    )
+    found: list[LaneLend] = []
+    for run_id in with_lends.distinct():
+        up_to = last_stream_seq(run_id)
+        made = [
+            one
+            for one in _decisions(run_id, up_to)
+            if (start is None or one["at"] >= start) and (end is None or one["at"] <= end)
+        ][-num_decisions:]
+        found += _with_work(run_id, up_to, [lend for one in made for lend in _lanes_of(run_id, one)])
+    return found
+
+
+def _lanes_of(run_id: UUID, one: LendDecision) -> list[LaneLend]:
+    num_lanes = len(one["lanes"])
+    predicted, realised = one["predicted_gain_seconds"], one["realised_gain_seconds"]
+    return [
+        LaneLend(
+            run_id=run_id,
+            attempt=one["attempt"],
+            decision=one["decision"],
+            batch=one["batch"],
+            lane=lane,
+            begin=one["at"],
+            end=one["settled_at"],
+            predicted_gain_seconds=None if predicted is None else predicted / num_lanes,
+            realised_gain_seconds=None if realised is None else realised / num_lanes,
+        )
+        for lane in one["lanes"]
+    ]
+
+
+def _with_work(run_id: UUID, up_to: int, lent: list[LaneLend]) -> list[LaneLend]:
+    """The same with what each lane did until it was lent again."""
+    if not lent:
+        return lent
+    of_lane: dict[tuple[int, str], list[LaneLend]] = {}
+    for one in lent:
+        of_lane.setdefault((one.attempt, one.lane), []).append(one)
+    rows = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to, kind__in=_LENT, start__gte=lent[0].begin)
+    columns = ("attempt", "lane", "kind", "start", "end", "num_samples")
+    for attempt, lane, kind, start, end, num_samples in rows.order_by("start").values_list(*columns):
+        own = of_lane.get((attempt, lane), ())
+        place = bisect_right([one.begin for one in own], start)
+        if not place:
+            continue
+        one = own[place - 1]
+        one.end, one.num_samples = end, one.num_samples + num_samples
+        one.switch_seconds += end - start if kind == SpanKind.SWITCH else 0.0
+    return lent
 
 
 def _decisions(run_id: UUID, up_to: int) -> list[LendDecision]:

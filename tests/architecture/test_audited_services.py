@@ -31,6 +31,8 @@ ONLY_READ = {
     "fleet/occupancy.py:occupancy",
     "accounts/audit_log.py:audit_entries",
     "server/stack/demo.py:create_demo_run",
+    "telemetry/lend_listing.py:lends",
+    "telemetry/lend_listing.py:sums",
 }
 """Functions that take a user and change nothing themselves."""
 

@@ -1,4 +1,4 @@
-"""What the pool costs at 512 GPUs: REST answers, live frames, drawing in a browser, and giving lanes to queued runs.
+"""What the pool costs at 512 GPUs: REST answers, live frames, drawing in a browser, giving lanes, lending, asking back.
 
     python -m tests.bench.pool [--nodes 64] [--gpus 8] [--rounds 20] [--parts dispatch] [--out var/bench/pool.json]
 

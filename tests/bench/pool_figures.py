@@ -24,11 +24,12 @@ from server.embedded.waiting import wait_until
 from server.stack.first_start import migrate_and_collect
 from server.stack.processes import web_process
 from tests.bench.dispatch_figures import dispatch_figures
+from tests.bench.reclaim_figures import reclaim_figures
 from tests.bench.seeded_history import DAYS, seed_history
 from tests.bench.seeded_pool import Seeded, node_reports, seed
 from worker.contracts.node_reports import REPORTS_PATH
 
-PARTS = ("rest", "frames", "page", "dispatch", "history")
+PARTS = ("rest", "frames", "page", "dispatch", "history", "reclaim")
 CHROMIUM = "/usr/bin/chromium"
 START_SECONDS = 60.0
 FRAME_SECONDS = 20.0
@@ -86,6 +87,8 @@ def measure(
             figures |= dispatch_figures(var, num_rounds)
         if "history" in parts:
             figures |= history_figures(address, seeded, num_rounds)
+        if "reclaim" in parts:
+            figures |= reclaim_figures()
         counts = {"num_nodes": Node.objects.count(), "num_gpus": Gpu.objects.count(), "num_lanes": Lane.objects.count()}
     return {**counts, "num_cores": os.cpu_count(), "load": os.getloadavg()[0], "figures": figures}
 

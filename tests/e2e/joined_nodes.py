@@ -9,13 +9,13 @@ from tests.e2e.stack import ROOT, Stack
 from worker.contracts.node_reports import GPU_TRACE_VARIABLE
 
 
-def joined(stack: Stack, name: str, trace: str) -> subprocess.Popen[bytes]:
+def joined(stack: Stack, name: str, trace: str, num_cpu_lanes: int = 1) -> subprocess.Popen[bytes]:
     """`python -m worker.node join` with a recorded trace, as a process group of its own."""
     head = f"127.0.0.1:{_gcs_port(stack)}"
     environment = {**os.environ, GPU_TRACE_VARIABLE: trace, "RAY_AUTH_TOKEN_PATH": str(stack.var / "ray-token")}
     environment.pop("RAY_AUTH_TOKEN", None)
     return subprocess.Popen(
-        [sys.executable, "-m", "worker.node", "join", head, "--name", name, "--num-cpu-lanes", "1"],
+        [sys.executable, "-m", "worker.node", "join", head, "--name", name, "--num-cpu-lanes", str(num_cpu_lanes)],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.DEVNULL,

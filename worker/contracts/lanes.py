@@ -118,6 +118,8 @@ class LaneGrant(Contract):
     """Custom Ray resources that its process occupies, one of each; each stands for one GPU or slot of a node."""
     num_cpus: float = 0.5
     """CPUs that Ray reserves for its process."""
+    is_borrowed: bool = False
+    """Whether the pool may ask for it back at any time: it generates or scores, and no plan counts on it."""
 
     @property
     def device(self) -> str:

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from worker.contracts.base import Contract
+from worker.contracts.base import Contract, Index
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole, Placement
 
@@ -28,8 +28,10 @@ class ResizeCause(StrEnum):
     """The run itself: a new plan moves lanes between roles."""
     DRAIN = "drain"
     """An admin: the lane's node takes no more work."""
-    POOL = "pool"
-    """The pool: another run is entitled to the lane, or lanes are idle."""
+    BORROW = "borrow"
+    """The pool: idle lanes join for as long as nobody else needs them."""
+    RECLAIM = "reclaim"
+    """The pool: another run is entitled to the lanes."""
     IDLE = "idle"
     """The pool: the lanes have done nothing for longer than its policy allows."""
 
@@ -54,6 +56,9 @@ class Resize(Contract):
     """Lanes that get another role."""
     cause: ResizeCause = ResizeCause.USER
     """Who asked for it."""
+    within_seconds: Annotated[float, Field(ge=0)] | None = None
+    """Seconds after which rollout and reward lanes that leave are let go in any case: what one has under way by then is
+    dropped, and others do it again from the same seeds. Empty: each lane finishes what it has under way."""
 
     def roles_after(self, roles: Mapping[str, LaneRole]) -> dict[str, LaneRole]:
         """The run's lanes and their roles once the resize is done; `roles` are those before it."""
@@ -79,7 +84,18 @@ def resize_problems(resize: Resize, roles: Mapping[str, LaneRole], placement: Pl
     for change in resize.change:
         if roles.get(change.lane) is change.role:
             yield f"`{change.lane}` must get another role than its own, got {change.role}: leave it out"
+    if resize.within_seconds is not None:
+        yield from _notice_problems(resize, roles)
     yield from _missing_roles(Counter(resize.roles_after(roles).values()), placement)
+
+
+def _notice_problems(resize: Resize, roles: Mapping[str, LaneRole]) -> Iterator[str]:
+    """What a resize with `within_seconds` cannot hold."""
+    if resize.add or resize.change:
+        yield "a resize with `within_seconds` must only release lanes, got others too: send two"
+    for lane in resize.release:
+        if roles.get(lane) is LaneRole.TRAINER:
+            yield f"`{lane}` must not train to leave within seconds: release it without `within_seconds`"
 
 
 def roles_of(placement: Placement) -> tuple[LaneRole, ...]:
@@ -152,6 +168,8 @@ class LaneProgress(Contract):
     """How far it is."""
     detail: str = ""
     """Why it could not be started, in one sentence."""
+    num_dropped: Index = 0
+    """Fragments that it had under way when its seconds were over, and that others do again."""
 
 
 class TrainerChangeSeconds(Contract):

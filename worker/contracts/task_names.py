@@ -3,6 +3,7 @@
 DISPATCH_RUNS = "tandem.runs.dispatch"
 LAUNCH_RUN = "tandem.runs.launch"
 RECONCILE_RUNS = "tandem.runs.reconcile"
+LEND_LANES = "tandem.runs.lend_lanes"
 KEEP_UP_POOL = "tandem.runs.keep_up_pool"
 WATCH_NODES = "tandem.runs.watch_nodes"
 WATCH_GPU_TESTS = "tandem.runs.watch_gpu_tests"

@@ -6,6 +6,7 @@ import type {
   ActionKind,
   LaneKind,
   LanesToAskFor,
+  Lend,
   LogFields,
   NewPreview,
   NewPromptSet,
@@ -46,6 +47,13 @@ export type UsageBy = NonNullable<operations["usage_list"]["parameters"]["query"
 
 /** Filters of the audit log. */
 export type AuditFilter = Omit<NonNullable<operations["audit_list"]["parameters"]["query"]>, "cursor" | "limit">;
+
+/** Filters of the ledger of lending. */
+export interface LendFilter extends QueryValues {
+  readonly since?: string | undefined;
+  readonly kind?: Lend["kind"] | undefined;
+  readonly run?: string | undefined;
+}
 
 /** The most stream items that one answer holds. */
 const MAX_ITEMS = 1000;
@@ -165,6 +173,9 @@ export const api = {
   /** One page of the audit log; `cursor` is that of the page before. */
   audit: (filter: AuditFilter, cursor?: string) =>
     call("GET", "/api/v1/audit", { query: { ...filter, limit: AUDIT_PAGE, cursor } }),
+  lends: (filter: LendFilter, limit: number) => results(call("GET", "/api/v1/lends", { query: { ...filter, limit } })),
+  lendSums: (filter: LendFilter, by: "borrower" | "lender" | "run" | "lane" | "gpu") =>
+    results(call("GET", "/api/v1/lends/sums", { query: { ...filter, by } })),
 
   projects: () => results(call("GET", "/api/v1/projects", {})),
   createProject: (name: string) => call("POST", "/api/v1/projects", { body: { name } }),

@@ -318,6 +318,40 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/lends": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Lanes lent between runs and within them, newest first: of your projects; all, for pool admins. */
+        readonly get: operations["lends_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/lends/sums": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Sums over the newest lends, at most 5,000. */
+        readonly get: operations["lends_sums"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/me": {
         readonly parameters: {
             readonly query?: never;
@@ -3306,6 +3340,11 @@ export interface components {
              * @default 0.5
              */
             readonly num_cpus: number;
+            /**
+             * @description Whether the pool may ask for it back at any time: it generates or scores, and no plan counts on it.
+             * @default false
+             */
+            readonly is_borrowed: boolean;
         };
         /**
          * LaneInfo
@@ -3357,6 +3396,11 @@ export interface components {
              * @default
              */
             readonly detail: string;
+            /**
+             * @description Fragments that it had under way when its seconds were over, and that others do again.
+             * @default 0
+             */
+            readonly num_dropped: number;
         };
         /**
          * LaneRole
@@ -3486,6 +3530,73 @@ export interface components {
             readonly num_generated: number;
         };
         /**
+         * Lend
+         * @description A lane lent from one time to another. What is not known, or not known yet, is null.
+         */
+        readonly Lend: {
+            readonly id: string;
+            readonly kind: components["schemas"]["LendKind"];
+            /** @description The lane's label in the pool; empty where no record says which lane it was. */
+            readonly lane: string;
+            /** @description Its id within the borrowing run. */
+            readonly lane_in_run: string;
+            /** @description Names of its GPUs; empty for a CPU slot. */
+            readonly gpus: readonly string[];
+            /** @description What it did for the borrower. */
+            readonly role: components["schemas"]["LaneRole"];
+            readonly lender_kind: components["schemas"]["LenderKind"];
+            /** @description Name of the lending project or run; empty for the pool. */
+            readonly lender: string;
+            readonly lender_project: string | null;
+            /** @description The borrower; null for a run that you may not see. */
+            readonly run: string | null;
+            readonly run_name: string;
+            readonly attempt: number;
+            /** @description The borrower's project; null where you may not see it. */
+            readonly project: string | null;
+            /** Format: date-time */
+            readonly begin: string;
+            /** @description Null while it is lent. */
+            readonly end: string | null;
+            /** @description Why it was lent. */
+            readonly reason: string;
+            /** @description Why it ended, or is about to. */
+            readonly end_reason: string;
+            /** @description The run that it was asked back for. */
+            readonly for_run: string | null;
+            readonly for_run_name: string;
+            /** @description When it was asked back; null if it was not. */
+            readonly notice_at: string | null;
+            /** @description Seconds within which it had to be given back. */
+            readonly bound_seconds: number | null;
+            /** @description Seconds from the notice until it was free. */
+            readonly return_seconds: number | null;
+            /** @description Fragments dropped at the bound, which others drew again from the same seeds. */
+            readonly num_dropped: number;
+            /** @description Seconds that the lane spent on joining and leaving, or on switching its role. */
+            readonly switch_seconds: number | null;
+            /** @description Samples that it generated or scored for the borrower. */
+            readonly num_samples: number | null;
+            /**
+             * @description Seconds by which the borrower was predicted to get ahead through this lane. Between runs: over the stay that was
+             *     expected, net of switching.
+             */
+            readonly predicted_gain_seconds: number | null;
+            /**
+             * @description Seconds by which it did. Between runs: by the whole batches of the loan, of which each is compared with the run's
+             *     batches without borrowed lanes, net of switching, shared by the lanes on loan; so far, while it is lent.
+             */
+            readonly realised_gain_seconds: number | null;
+            /** @description Seconds of a batch as predicted with the lanes lent. */
+            readonly predicted_batch_seconds: number | null;
+            /** @description Median seconds of the whole batches of the loan. */
+            readonly measured_batch_seconds: number | null;
+            /** @description Seconds of a batch as predicted without them. */
+            readonly predicted_batch_seconds_before: number | null;
+            /** @description Median seconds of the run's batches without borrowed lanes. */
+            readonly measured_batch_seconds_before: number | null;
+        };
+        /**
          * LendDecision
          * @description A decision to lend trainer lanes: the `lend` event that reported it, joined with the one that reported its
          *     gain.
@@ -3579,6 +3690,39 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["LendFields"];
         };
+        /**
+         * LendKind
+         * @enum {string}
+         */
+        readonly LendKind: "between_runs" | "within_run";
+        /**
+         * LendSum
+         * @description The lends of one project, run, lane or GPU in a window.
+         */
+        readonly LendSum: {
+            /** @description Id, label or name of what was summed over; empty for the pool. */
+            readonly key: string;
+            readonly name: string;
+            readonly num_lends: number;
+            /** @description Lane time, inside the window or not; an open lend counts until now. */
+            readonly lent_seconds: number;
+            readonly switch_seconds: number;
+            readonly num_samples: number;
+            /** @description Lends that were asked back and are given back. */
+            readonly num_returned: number;
+            /** @description The longest time from notice to return. */
+            readonly max_return_seconds: number | null;
+            readonly num_dropped: number;
+            /** @description Lends with both a predicted and a realised gain, which the next two sum up. */
+            readonly num_graded: number;
+            readonly predicted_gain_seconds: number;
+            readonly realised_gain_seconds: number;
+        };
+        /**
+         * LenderKind
+         * @enum {string}
+         */
+        readonly LenderKind: "pool" | "project" | "run";
         /** Lending */
         readonly Lending: {
             /** @description The newest decisions, newest first. */
@@ -4422,6 +4566,11 @@ export interface components {
              * @description After which use counts half in fair share.
              */
             readonly half_life_hours?: number;
+            /**
+             * Format: double
+             * @description In which a lane that is asked back may finish its fragment; then the fragment is drawn again elsewhere.
+             */
+            readonly reclaim_seconds?: number;
             /** @description For how long a GPU that a run holds may do nothing before it is warned of. */
             readonly idle_warning_minutes?: number;
             /** @description After how long without any work it is taken from the run, which shrinks where it may or else is paused; null for never. */
@@ -4737,6 +4886,11 @@ export interface components {
              * @description After which use counts half in fair share.
              */
             readonly half_life_hours: number;
+            /**
+             * Format: double
+             * @description In which a lane that is asked back may finish its fragment; then the fragment is drawn again elsewhere.
+             */
+            readonly reclaim_seconds: number;
             /** @description For how long a GPU that a run holds may do nothing before it is warned of. */
             readonly idle_warning_minutes: number;
             /** @description After how long without any work it is taken from the run, which shrinks where it may or else is paused; null for never. */
@@ -5246,6 +5400,12 @@ export interface components {
              * @default user
              */
             readonly cause: components["schemas"]["ResizeCause"];
+            /**
+             * @description Seconds after which rollout and reward lanes that leave are let go in any case: what one has under way by then is
+             *     dropped, and others do it again from the same seeds. Empty: each lane finishes what it has under way.
+             * @default null
+             */
+            readonly within_seconds: number | null;
         };
         readonly ResizeAnswer: {
             /**
@@ -5259,7 +5419,7 @@ export interface components {
          * @description Who asked for a resize.
          * @enum {string}
          */
-        readonly ResizeCause: "user" | "plan" | "drain" | "pool" | "idle";
+        readonly ResizeCause: "user" | "plan" | "drain" | "borrow" | "reclaim" | "idle";
         /**
          * ResizeReport
          * @description How far a resize is, as `lanes` events carry it; a later report replaces it.
@@ -6846,10 +7006,14 @@ export type LanesFields = components['schemas']['LanesFields'];
 export type LanesItem = components['schemas']['LanesItem'];
 export type LanesToAskFor = components['schemas']['LanesToAskFor'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
+export type Lend = components['schemas']['Lend'];
 export type LendDecision = components['schemas']['LendDecision'];
 export type LendEvent = components['schemas']['LendEvent'];
 export type LendFields = components['schemas']['LendFields'];
 export type LendItem = components['schemas']['LendItem'];
+export type LendKind = components['schemas']['LendKind'];
+export type LendSum = components['schemas']['LendSum'];
+export type LenderKind = components['schemas']['LenderKind'];
 export type Lending = components['schemas']['Lending'];
 export type LendingTotals = components['schemas']['LendingTotals'];
 export type Live = components['schemas']['Live'];
@@ -7580,6 +7744,84 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PoolChangePage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly lends_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description From `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Default: both. */
+                readonly kind?: "between_runs" | "within_run";
+                /** @description Label of a lane, or name of a GPU. */
+                readonly lane?: string;
+                readonly limit?: number;
+                /** @description The borrower's or the lender's. */
+                readonly project?: string;
+                /** @description The borrower. */
+                readonly run?: string;
+                /** @description Begin of the window: lends that ended later. */
+                readonly since?: string;
+                /** @description End of the window: lends that began before. */
+                readonly until?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** Format: uri */
+                        readonly next: string | null;
+                        readonly results: readonly components["schemas"]["Lend"][];
+                    };
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly lends_sums: {
+        readonly parameters: {
+            readonly query?: {
+                readonly by?: "borrower" | "lender" | "run" | "lane" | "gpu";
+                /** @description Default: both. */
+                readonly kind?: "between_runs" | "within_run";
+                /** @description Label of a lane, or name of a GPU. */
+                readonly lane?: string;
+                /** @description The borrower's or the lender's. */
+                readonly project?: string;
+                /** @description The borrower. */
+                readonly run?: string;
+                /** @description Begin of the window: lends that ended later. */
+                readonly since?: string;
+                /** @description End of the window: lends that began before. */
+                readonly until?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** Format: uri */
+                        readonly next: string | null;
+                        readonly results: readonly components["schemas"]["LendSum"][];
+                    };
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -9617,6 +9859,9 @@ type ReadonlyArray<T> = [
 export const pathsApiV1GpusGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/gpus"]["get"]["parameters"]["query"]["state"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
 export const pathsApiV1LanesGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
 export const pathsApiV1LanesGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["state"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
+export const pathsApiV1LendsGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends"]["get"]["parameters"]["query"]["kind"]> = ["between_runs", "within_run"];
+export const pathsApiV1LendsSumsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["by"]> = ["borrower", "lender", "run", "lane", "gpu"];
+export const pathsApiV1LendsSumsGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["kind"]> = ["between_runs", "within_run"];
 export const pathsApiV1OccupancyGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/occupancy"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
 export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
@@ -9674,6 +9919,8 @@ export const lanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<component
 export const lanesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesItem"]["type"]> = ["lanes"];
 export const lendEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LendEvent"]["type"]> = ["lend"];
 export const lendItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LendItem"]["type"]> = ["lend"];
+export const lendKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LendKind"]> = ["between_runs", "within_run"];
+export const lenderKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LenderKind"]> = ["pool", "project", "run"];
 export const logEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogEvent"]["type"]> = ["log"];
 export const logEventLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogEvent"]["level"]> = ["debug", "info", "warning", "error"];
 export const logFieldsLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogFields"]["level"]> = ["debug", "info", "warning", "error"];
@@ -9713,7 +9960,7 @@ export const queueItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const recordedResizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RecordedResize"]["state"]> = ["requested", "accepted", "done", "failed"];
 export const reflSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ReflSpec"]["name"]> = ["refl"];
 export const remoteFormatValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RemoteFormat"]> = ["msgpack", "json"];
-export const resizeCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeCause"]> = ["user", "plan", "drain", "pool", "idle"];
+export const resizeCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeCause"]> = ["user", "plan", "drain", "borrow", "reclaim", "idle"];
 export const resizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeState"]> = ["accepted", "done", "failed"];
 export const resumedEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedEvent"]["type"]> = ["resumed"];
 export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedItem"]["type"]> = ["resumed"];

@@ -10,7 +10,12 @@ function stillSeconds({ checkpoint, start, restore }: NonNullable<ResizeReport["
 
 /** "rollout-1 joined as rollout, trainer-0 released". */
 export function progressText(lanes: readonly LaneProgress[]): string {
-  return lanes.map(({ lane, role, step }) => `${lane} ${words(step).toLowerCase()}${asRole(step, role)}`).join(", ");
+  return lanes
+    .map(({ lane, role, step, num_dropped }) => {
+      const dropped = num_dropped > 0 ? ` (${num_dropped} fragment${num_dropped > 1 ? "s" : ""} drawn again)` : "";
+      return `${lane} ${words(step).toLowerCase()}${asRole(step, role)}${dropped}`;
+    })
+    .join(", ");
 }
 
 function asRole(step: LaneProgress["step"], role: LaneProgress["role"]): string {

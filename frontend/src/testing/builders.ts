@@ -5,6 +5,7 @@ import type {
   GpuFaults,
   GpuLive,
   LaneInfo,
+  Lend,
   LendItem,
   LogItem,
   MetricsItem,
@@ -332,7 +333,7 @@ export function resizeReport(fields: Partial<ResizeReport> = {}): ResizeReport {
     cause: "user",
     state: "done",
     reason: "",
-    lanes: [{ lane: "rollout-1", role: "rollout", step: "joined", detail: "" }],
+    lanes: [{ lane: "rollout-1", role: "rollout", step: "joined", detail: "", num_dropped: 0 }],
     trainer_seconds: null,
     ...fields,
   };
@@ -536,6 +537,44 @@ export function poolShare(name: string, fields: Partial<PoolShare> = {}): PoolSh
     held_lanes: 0,
     used_lane_hours: 0,
     num_waiting: 0,
+    ...fields,
+  };
+}
+
+/** A lane of the pool that a run had for a while. */
+export function lend(fields: Partial<Lend> = {}): Lend {
+  return {
+    id: `lend-${fields.lane ?? ""}-${fields.begin ?? ""}`,
+    kind: "between_runs",
+    lane: "node-1/gpu-0",
+    lane_in_run: "rollout-1",
+    gpus: ["node-1/gpu-0"],
+    role: "rollout",
+    lender_kind: "pool",
+    lender: "",
+    lender_project: null,
+    run: "run-1",
+    run_name: "shapes",
+    attempt: 1,
+    project: "project-1",
+    begin: "2026-01-01T00:00:00Z",
+    end: null,
+    reason: "idle",
+    end_reason: "",
+    for_run: null,
+    for_run_name: "",
+    notice_at: null,
+    bound_seconds: null,
+    return_seconds: null,
+    num_dropped: 0,
+    switch_seconds: null,
+    num_samples: null,
+    predicted_gain_seconds: null,
+    realised_gain_seconds: null,
+    predicted_batch_seconds: null,
+    measured_batch_seconds: null,
+    predicted_batch_seconds_before: null,
+    measured_batch_seconds_before: null,
     ...fields,
   };
 }

@@ -59,6 +59,7 @@ class PoolQuery(serializers.Serializer[Any]):
 
 
 HALF_LIFE_HELP = "After which use counts half in fair share."
+RECLAIM_HELP = "In which a lane that is asked back may finish its fragment; then the fragment is drawn again elsewhere."
 IDLE_WARNING_HELP = "For how long a GPU that a run holds may do nothing before it is warned of."
 IDLE_RELEASE_HELP = (
     "After how long without any work it is taken from the run, which shrinks where it may or else is paused; null for "
@@ -181,11 +182,13 @@ class SharesToTry(serializers.Serializer[Any]):
 class PoolPolicy(Answer):
     pool = serializers.CharField(source="pool_id")
     half_life_hours = serializers.FloatField(help_text=HALF_LIFE_HELP)
+    reclaim_seconds = serializers.FloatField(help_text=RECLAIM_HELP)
     idle_warning_minutes = serializers.IntegerField(help_text=IDLE_WARNING_HELP)
     idle_release_minutes = serializers.IntegerField(allow_null=True, help_text=IDLE_RELEASE_HELP)
 
 
 class PolicyToSet(serializers.Serializer[Any]):
     half_life_hours = serializers.FloatField(required=False, help_text=HALF_LIFE_HELP)
+    reclaim_seconds = serializers.FloatField(required=False, help_text=RECLAIM_HELP)
     idle_warning_minutes = serializers.IntegerField(required=False, help_text=IDLE_WARNING_HELP)
     idle_release_minutes = serializers.IntegerField(required=False, allow_null=True, help_text=IDLE_RELEASE_HELP)

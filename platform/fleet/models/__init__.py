@@ -2,6 +2,7 @@
 
 from fleet.models.agents import NodeAgent
 from fleet.models.allocation import Lane, LaneKind, LaneUse
+from fleet.models.borrowed_lanes import LaneLoan
 from fleet.models.entitlements import PoolPolicy, ProjectShare
 from fleet.models.gpu_minutes import GpuMinute, GpuReadings
 from fleet.models.gpu_tests import GpuTest, GpuTestState
@@ -21,6 +22,7 @@ __all__ = [
     "HealthChange",
     "Lane",
     "LaneKind",
+    "LaneLoan",
     "LaneUse",
     "Node",
     "NodeAgent",

@@ -7,6 +7,10 @@ from accounts.models import Project
 from fleet.fair_share import DEFAULT_HALF_LIFE_HOURS
 from fleet.models.pools import Pool
 
+DEFAULT_RECLAIM_SECONDS = 30.0
+"""A fragment of an image model takes seconds to half a minute on a lane (`worker.scheduling.profiles`), so most lanes
+come back without dropping anything, and who is entitled to them waits no longer than for a run's start."""
+
 
 class ProjectShare(models.Model):
     """A project's part of a pool, in lanes of the kind that generates and trains there. Without a row the project has
@@ -39,6 +43,8 @@ class PoolPolicy(models.Model):
     pool = models.OneToOneField(Pool, primary_key=True, on_delete=models.CASCADE, related_name="policy")
     half_life_hours = models.FloatField(default=DEFAULT_HALF_LIFE_HOURS)
     """After which use counts half in fair share."""
+    reclaim_seconds = models.FloatField(default=DEFAULT_RECLAIM_SECONDS)
+    """Seconds in which a lane that is asked back may finish its fragment; then the fragment is dropped."""
     idle_warning_minutes = models.PositiveIntegerField(default=30)
     """For how long a GPU that a run holds may do nothing before it is warned of: longer than loading the largest models
     and than an evaluation that other lanes do."""
@@ -53,6 +59,7 @@ class PoolPolicy(models.Model):
                 | models.Q(idle_release_minutes__gt=models.F("idle_warning_minutes")),
             ),
             models.CheckConstraint(name="half_life_positive", condition=models.Q(half_life_hours__gt=0)),
+            models.CheckConstraint(name="reclaim_not_negative", condition=models.Q(reclaim_seconds__gte=0)),
         ]
 
     def __str__(self) -> str:

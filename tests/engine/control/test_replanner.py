@@ -73,7 +73,7 @@ class Setup:
     def __init__(self, spec: RunSpec, asked: RunSpec, client: Any) -> None:
         components: Any = SimpleNamespace(
             answer=SimpleNamespace(spec=spec, replan=ReplanBasis(asked=asked)),
-            lanes=SimpleNamespace(roles=lambda: dict(ROLES)),
+            lanes=SimpleNamespace(own_roles=lambda: dict(ROLES)),
             clock=SimpleNamespace(now=lambda: 0.0),
             telemetry=SimpleNamespace(client=client),
         )

@@ -204,3 +204,94 @@ def test_what_is_open_when_the_run_ends_has_failed(setup: Setup) -> None:
     assert setup.supervisor.steps == {"rollout-1": LaneStep.KEPT, "rollout-2": LaneStep.GIVEN_UP}
     assert "rollout-2" not in setup.lanes.by_name, "it is let go of before that is reported"
     assert setup.answers == {"c1": False}
+
+
+def asked_back(*lanes: str, within_seconds: float = 60.0) -> Resize:
+    return Resize(release=lanes, cause=ResizeCause.RECLAIM, within_seconds=within_seconds)
+
+
+def test_a_lane_asked_back_finishes_its_fragment_where_that_is_within_its_seconds(setup: Setup) -> None:
+    setup.run.start()
+    setup.send("back", asked_back("rollout-1"))
+    assert setup.supervisor.steps == {"rollout-1": LaneStep.LEAVING}
+    setup.resizer.step()
+    assert "rollout-1" in setup.lanes.by_name
+    setup.pass_on(setup.run.finish(Generate, "rollout-1"))
+    (progress,) = setup.supervisor.reports[-1].lanes
+    assert (progress.step, progress.num_dropped) == (LaneStep.RELEASED, 0)
+    assert (setup.supervisor.reports[-1].state, setup.answers) == (ResizeState.DONE, {"back": True})
+    assert "rollout-1" not in setup.lanes.by_name
+
+
+def test_after_its_seconds_a_lane_is_let_go_and_others_draw_its_fragment(setup: Setup) -> None:
+    of_lane = setup.run.scheduler.state.lanes["rollout-1"].under_way
+    assert isinstance(of_lane, Generate)
+    setup.send("back", asked_back("rollout-1", within_seconds=0.0))
+    setup.resizer.step()
+    (progress,) = setup.supervisor.reports[-1].lanes
+    assert (progress.step, progress.num_dropped) == (LaneStep.RELEASED, len(of_lane.fragments))
+    assert "rollout-1" not in setup.run.scheduler.state.lanes
+    again = setup.run.finish(Generate, "rollout-0")
+    drawn = {fragment for action in again if isinstance(action, Generate) for fragment in action.fragments}
+    assert set(of_lane.fragments) <= drawn, "the same fragments, before all others"
+
+
+def test_lanes_are_given_back_while_a_resize_is_under_way(setup: Setup) -> None:
+    setup.run.start()
+    setup.send("grow", Resize(add=(granted("rollout-2"), granted("reward-1"))))
+    setup.send("back", asked_back("rollout-1", within_seconds=0.0))
+    setup.resizer.step()
+    assert "rollout-1" not in setup.lanes.by_name
+    assert setup.answers == {"back": True}, "the resize goes on"
+    setup.load("rollout-2")
+    setup.load("reward-1")
+    assert setup.answers == {"back": True, "grow": True}
+
+
+def test_a_lane_asked_back_before_it_has_joined_does_not_join(setup: Setup) -> None:
+    setup.send("borrow", Resize(add=(granted("rollout-2"), granted("reward-1")), cause=ResizeCause.BORROW))
+    setup.send("back", asked_back("rollout-2"))
+    assert "rollout-2" not in setup.lanes.by_name
+    assert setup.answers == {"back": True}
+    setup.load("reward-1")
+    assert setup.answers == {"back": True, "borrow": False}
+    assert "needs it for another run" in setup.supervisor.reports[-1].reason
+
+
+def test_a_lane_that_is_given_back_counts_no_more_for_other_resizes(setup: Setup) -> None:
+    setup.run.start()
+    setup.send("back", asked_back("rollout-1"))
+    with pytest.raises(ResizeRefusedError, match="`rollout-1` must be a lane of the run"):
+        setup.resizer.start("other", TO_REWARD)
+    with pytest.raises(ResizeRefusedError, match="keep at least 1 rollout lane"):
+        setup.resizer.start("other", Resize(release=("rollout-0",)))
+
+
+def test_a_lane_that_a_resize_moves_is_not_given_back_meanwhile(setup: Setup) -> None:
+    setup.run.start()
+    setup.resizer.start("own", TO_REWARD)
+    setup.send("back", asked_back("rollout-1"))
+    assert setup.answers == {"back": False}
+    assert "part of the resize own" in setup.supervisor.reports[-1].reason
+
+
+def test_a_lane_that_dies_while_it_is_given_back_is_let_go(setup: Setup) -> None:
+    setup.run.start()
+    setup.send("back", asked_back("rollout-1"))
+    assert setup.resizer.lost("rollout-1", "killed")
+    assert setup.answers == {"back": True}
+
+
+def test_a_run_that_goes_back_to_a_checkpoint_gives_lanes_back_at_once(setup: Setup) -> None:
+    setup.run.start()
+    setup.send("back", asked_back("rollout-1"))
+    setup.resizer.rewind("a rank was lost")
+    assert setup.answers == {"back": True}
+    assert "rollout-1" not in setup.lanes.by_name
+
+
+def test_the_end_of_the_run_closes_what_is_not_given_back(setup: Setup) -> None:
+    setup.run.start()
+    setup.send("back", asked_back("rollout-1"))
+    setup.resizer.close("the run has ended")
+    assert setup.answers == {"back": False}

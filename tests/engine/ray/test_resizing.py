@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,45 @@ def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weig
     assert found == local_versions(spec, tiny_checkpoint, max(found))
     seen = {span["cause"] for event in driven.ingest.of_type("spans") for span in event["spans"]}
     assert "failure" not in seen
+    check_tiling(driven)
+
+
+def is_gone(pid: int) -> bool:
+    return not is_alive(pid)
+
+
+MAX_LOANS = 12
+"""Loans within which one ends amid a fragment: a lane generates for a good part of its time."""
+
+
+def test_lanes_given_back_amid_a_fragment_change_no_bit_of_the_weights(
+    drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
+) -> None:
+    """Borrowed lanes are asked back without any seconds to finish in, until one has dropped a fragment."""
+    spec = long_spec(make_spec, sampling={"num_denoising_steps": 12})
+    driven = drive(spec)
+    driven.until_batch(1)
+    num_dropped, num_loans = 0, 0
+    while not num_dropped and num_loans < MAX_LOANS:
+        num_loans += 1
+        lane = f"rollout-{num_loans}"
+        resize(driven, f"borrow-{num_loans}", add=[granted(lane, "rollout")], cause="borrow")
+        assert steps(outcome(driven, f"borrow-{num_loans}")) == {lane: "joined"}
+        driven.until_another_batch()
+        pid = driven.pids()[lane]
+        resize(driven, f"back-{num_loans}", release=[lane], cause="reclaim", within_seconds=0.0)
+        given_back = outcome(driven, f"back-{num_loans}")
+        assert steps(given_back) == {lane: "released"}
+        driven.until(partial(is_gone, pid))
+        num_dropped += given_back["lanes"][0]["num_dropped"]
+    assert num_dropped, f"none of {num_loans} lanes was amid a fragment when it was given back"
+    driven.until_another_batch()
+    driven.command("c1", "stop")
+    assert driven.finish() == 0
+
+    found = published(driven)
+    assert found == local_versions(spec, tiny_checkpoint, max(found))
+    assert not driven.ingest.of_type("resumed"), "no batch was repeated"
     check_tiling(driven)
 
 

@@ -73,7 +73,7 @@ def test_shares_that_make_no_sense_are_refused_by_field(admin: APIClient, projec
 
 
 def test_the_policy_is_read_by_all_and_set_by_admins(api: APIClient, admin: APIClient, db: None) -> None:
-    idle = {"idle_warning_minutes": 30, "idle_release_minutes": None}
+    idle = {"reclaim_seconds": 30.0, "idle_warning_minutes": 30, "idle_release_minutes": None}
     assert api.get("/api/v1/pool-policy").json() == {"pool": "default", "half_life_hours": 24.0, **idle}
     changed = admin.put("/api/v1/pool-policy", {"half_life_hours": 72}, format="json").json()
     assert changed == {"pool": "default", "half_life_hours": 72.0, **idle}
@@ -87,6 +87,7 @@ def test_the_policy_is_read_by_all_and_set_by_admins(api: APIClient, admin: APIC
     [
         {"half_life_hours": 0},
         {"half_life_hours": 9000},
+        {"reclaim_seconds": -1},
         {"idle_warning_minutes": 0},
         {"idle_release_minutes": 30},
         {"idle_release_minutes": 10**9},

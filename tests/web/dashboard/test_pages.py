@@ -13,7 +13,7 @@ MakeRun = Callable[..., Run]
 
 PAGES = [
     *("runs", "new-run", "compare", "prompt-sets", "projects"),
-    *("pool", "occupancy", "usage", "audit"),
+    *("pool", "occupancy", "lending", "usage", "audit"),
     *("account", "password"),
 ]
 

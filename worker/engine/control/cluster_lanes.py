@@ -116,6 +116,10 @@ class ClusterLanes:
         """The role of every lane."""
         return {grant.lane: grant.role for grant in self._grants.values()}
 
+    def own_roles(self) -> dict[str, LaneRole]:
+        """As `roles`, without the lanes that are borrowed."""
+        return {grant.lane: grant.role for grant in self._grants.values() if not grant.is_borrowed}
+
     def infos(self) -> tuple[LaneInfo, ...]:
         """Device, host and process of every lane that is up."""
         found = []

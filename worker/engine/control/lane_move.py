@@ -22,6 +22,8 @@ class LaneMove:
     step: LaneStep = LaneStep.WAITING
     detail: str = ""
     """Why the move came to nothing; empty otherwise."""
+    num_dropped: int = 0
+    """Fragments that the lane had under way and that were dropped."""
 
     @property
     def is_of_gang(self) -> bool:
@@ -29,8 +31,14 @@ class LaneMove:
         return LaneRole.TRAINER in (self.before, self.after)
 
     @property
+    def is_settled(self) -> bool:
+        return self.step.is_settled
+
+    @property
     def progress(self) -> LaneProgress:
-        return LaneProgress(lane=self.lane, role=self.after, step=self.step, detail=self.detail)
+        return LaneProgress(
+            lane=self.lane, role=self.after, step=self.step, detail=self.detail, num_dropped=self.num_dropped
+        )
 
     def settle(self, step: LaneStep, detail: str = "") -> None:
         """The move ends with `step`."""

@@ -133,7 +133,8 @@ class Replanner:
 
     @property
     def _roles(self) -> dict[str, LaneRole]:
-        return self._components.lanes.roles()
+        """The run's own lanes: borrowed ones come and go, so no plan counts on them or gives them another role."""
+        return self._components.lanes.own_roles()
 
     @property
     def _batch(self) -> int:

@@ -6,7 +6,8 @@ start() ─► problems? ─► refused
    ├── rollout and reward lanes: added ─► started ─► loaded ─► joined      any time; each lane by itself
    │                             leaving ─► fragment finished ─► left ─► released, or started in another role
    │
-   └── trainer lanes: `TrainerChange`, at a batch boundary
+   ├── trainer lanes: `TrainerChange`, at a batch boundary
+   └── lanes to be given back within seconds: `LaneReturns`, beside whatever is under way
 ```
 
 Each step is reported in a `lanes` event. Invariant: a lane is reported as let go once its process is ended and its
@@ -23,6 +24,7 @@ from worker.contracts.resizing import LaneStep, Resize, ResizeReport, ResizeStat
 from worker.engine.control.batch_boundaries import BatchBoundaries
 from worker.engine.control.cluster_lanes import PLACEMENT_TIMEOUT_SECONDS
 from worker.engine.control.lane_move import LaneMove
+from worker.engine.control.lane_returns import LaneReturns
 from worker.engine.control.lane_supervisor import LaneSupervisor
 from worker.engine.control.open_resize import OpenResize
 from worker.engine.control.pending_calls import PendingCalls
@@ -57,6 +59,7 @@ class Resizer:
         self._scheduler: Scheduler | None = None
         self._open: OpenResize | None = None
         self._reported: ResizeReport | None = None
+        self._returns = LaneReturns(self._lanes, self._spans, supervisor, self._commands, self._apply)
         self._change_parts = ChangeParts(
             lanes=components.lanes,
             calls=calls,
@@ -86,7 +89,7 @@ class Resizer:
         Raises:
             ResizeRefusedError: with the reason, where the run cannot be resized so, or not now.
         """
-        roles = self._lanes.roles()
+        roles = self._staying()
         reason = self._refusal() or next(
             resize_problems(resize, roles, self._components.answer.spec.pipeline.placement), None
         )
@@ -114,12 +117,35 @@ class Resizer:
         return None
 
     def start_requested(self) -> None:
-        """Begin the resize that a command asks for; refuse it where it cannot begin."""
+        """Begin the resizes that commands ask for; refuse those that cannot begin."""
         for resize_id, resize in self._commands.take_resizes():
             try:
-                self.start(resize_id, resize, is_command=True)
+                if resize.within_seconds is None:
+                    self.start(resize_id, resize, is_command=True)
+                else:
+                    self._give_back(resize_id, resize)
             except ResizeRefusedError as error:
                 self._refuse(resize_id, resize, str(error))
+
+    def _give_back(self, resize_id: str, resize: Resize) -> None:
+        """Begin to give lanes back within seconds, beside the resize under way; a lane that this one is adding does not
+        join any more."""
+        roles = self._staying()
+        reason = next(resize_problems(resize, roles, self._components.answer.spec.pipeline.placement), None)
+        moves = {} if self._open is None else self._open.moves
+        moving = [moves[lane] for lane in resize.release if lane in moves and not moves[lane].is_settled]
+        if reason is None and any(move.before is not None for move in moving):
+            reason = f"a lane of it is part of the resize {self._open.id if self._open else ''}: wait until it is done"
+        if reason is not None:
+            raise ResizeRefusedError(reason)
+        for move in moving:
+            self._give_up(move.lane, "the pool needs it for another run")
+        self._returns.start(resize_id, resize, roles, withdrawn=[move.lane for move in moving])
+
+    def _staying(self) -> dict[str, LaneRole]:
+        """The roles of the run's lanes, without those that are being given back."""
+        returning = self._returns.lanes
+        return {lane: role for lane, role in self._lanes.roles().items() if lane not in returning}
 
     def _refuse(self, resize_id: str, resize: Resize, reason: str) -> None:
         """Report a resize that did not begin: the lanes that were allocated for it can be freed."""
@@ -139,6 +165,7 @@ class Resizer:
     def step(self) -> None:
         """Go on with the resize under way; called once per iteration of the controller's loop. Raises
         `TrainerChangeError` as `TrainerChange.step` does."""
+        self._returns.step(self._current)
         opened = self._open
         if opened is None:
             return
@@ -170,6 +197,8 @@ class Resizer:
 
     def left(self, lane: str) -> None:
         """The scheduler has done with a lane that was asked to leave."""
+        if self._returns.left(lane):
+            return
         assert self._open is not None, "only a resize asks lanes to leave"
         move = self._open.moves.get(lane)
         if move is None or move.is_of_gang:
@@ -190,6 +219,8 @@ class Resizer:
     def lost(self, lane: str, reason: str) -> bool:
         """A lane's process has died; returns whether the resize deals with it. Raises `TrainerChangeError` where the
         gang that is being started cannot do without it."""
+        if self._returns.lost(lane):
+            return True
         if self._open is None:
             return False
         if self._open.change is not None and self._open.change.lost(lane, reason):
@@ -211,6 +242,7 @@ class Resizer:
         """The run goes back to its last checkpoint: whatever was under way is dropped, so lanes leave at once, and a
         gang that was being replaced stays the old one."""
         self._scheduler = None
+        self._returns.rewind()
         if self._open is None:
             return
         if self._open.change is not None and self._open.change.has_begun:
@@ -224,6 +256,7 @@ class Resizer:
         """Report the resize under way, and those that have not begun, as failed: the run ends."""
         for resize_id, resize in self._commands.take_resizes():
             self._refuse(resize_id, resize, reason)
+        self._returns.close(reason)
         opened = self._open
         if opened is not None:
             for move in opened.moves.values():

@@ -89,7 +89,7 @@ class Decision:
 def decide(situation: Situation) -> Decision:
     """How the run goes on."""
     request, present = situation.request, situation.present
-    before = _seconds(request, present)
+    before = predicted_seconds(request, present)
     options = [*_switched(situation, before), *_planned(situation, before)]
     worth = [entry for entry in options if _is_worth_it(situation, before, *entry)]
     seconds, chosen = min(worth, key=_by_seconds, default=(before, present))
@@ -115,9 +115,10 @@ def _by_seconds(option: tuple[float, Candidate]) -> float:
     return option[0]
 
 
-def _seconds(request: PlanRequest, candidate: Candidate) -> float:
+def predicted_seconds(request: PlanRequest, candidate: Candidate, *, max_fragments: int = _MAX_FRAGMENTS) -> float:
+    """Seconds of a batch by simulation of at most `max_fragments` fragments, or of as few batches as tell."""
     num_fragments = request.work.algebra.num_trajectories // candidate.fragment_size
-    num_ahead = min(_NUM_BATCHES, max(2, 2 * (_MAX_FRAGMENTS // (2 * num_fragments))))
+    num_ahead = min(_NUM_BATCHES, max(2, 2 * (max_fragments // (2 * num_fragments))))
     result = simulate_candidate(
         request.work,
         request.costs,
@@ -153,7 +154,7 @@ def _switched(situation: Situation, before: float) -> Iterator[tuple[float, Cand
         for size in request.fragment_sizes:
             candidate = replace(present, pipeline=pipeline, fragment_size=size)
             if candidate != present and _is_worth_it(situation, before, _limit(limits, candidate), candidate):
-                yield _seconds(request, candidate), candidate
+                yield predicted_seconds(request, candidate), candidate
 
 
 def _limit(limits: ModeLimits, candidate: Candidate) -> float:
@@ -178,7 +179,7 @@ def _planned(situation: Situation, before: float) -> Iterator[tuple[float, Candi
     if _same_trainers(candidate, present) and candidate.pipeline.trainers_generate and not situation.can_lend:
         # Only a new gang can be lent.
         return
-    yield _seconds(request, candidate), candidate
+    yield predicted_seconds(request, candidate), candidate
 
 
 def nearest_trainers(kind_of: Sequence[int], chosen: Sequence[int], present: Sequence[int]) -> tuple[int, ...]:
@@ -239,4 +240,4 @@ def _seconds_without(request: PlanRequest, candidate: Candidate, lanes: Sequence
     request, without = replace(request, costs=costs, devices=devices), replace(candidate, trainers=trainers)
     if len(trainers) < len(candidate.trainers) and math.isinf(_limit(request.limits(), without)):
         return math.inf
-    return _seconds(request, without)
+    return predicted_seconds(request, without)

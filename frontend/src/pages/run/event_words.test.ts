@@ -23,7 +23,7 @@ const EVENTS: readonly (readonly [EventItem, string])[] = [
         lanes: [],
         algebra: run().algebra,
         resize: resizeReport({
-          lanes: [{ lane: "trainer-0", role: null, step: "released", detail: "" }],
+          lanes: [{ lane: "trainer-0", role: null, step: "released", detail: "", num_dropped: 0 }],
           trainer_seconds: { checkpoint: 2, start: 20, restore: 1 },
         }),
       },

@@ -31,7 +31,7 @@ test("a resize under way is named, with how far it is", () => {
     requested_by: "bob",
     state: "accepted" as const,
     reason: "",
-    lanes: [{ lane: "rollout-1", role: "rollout" as const, step: "starting" as const, detail: "" }],
+    lanes: [{ lane: "rollout-1", role: "rollout" as const, step: "starting" as const, detail: "", num_dropped: 0 }],
     trainer_seconds: null,
     created_at: "2026-01-01T00:00:00Z",
     ended_at: null,

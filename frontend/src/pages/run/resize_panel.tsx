@@ -54,7 +54,8 @@ const CAUSES: Readonly<Record<RecordedResize["cause"], string>> = {
   user: "by a deleted account",
   plan: "by a new plan",
   drain: "off what is drained or has failed",
-  pool: "by the pool",
+  borrow: "since lanes were idle",
+  reclaim: "since another run is entitled",
   idle: "by the pool, since they did nothing",
 };
 

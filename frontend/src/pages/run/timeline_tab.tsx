@@ -3,6 +3,7 @@
 
 import { Timeline } from "../../timeline/timeline.tsx";
 import { Term } from "../../ui/term.tsx";
+import { BorrowedLanes } from "./borrowed_lanes.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";
 import type { RunProps } from "./context.ts";
 import { LendingPanel } from "./lending_panel.tsx";
@@ -19,6 +20,7 @@ export function TimelineTab({ store, run }: RunProps) {
       </section>
       <BubblePanel store={store} run={run} inFull />
       <LendingPanel store={store} run={run} />
+      <BorrowedLanes store={store} run={run} />
       <StalenessPanel store={store} run={run} />
       <ResizePanel store={store} run={run} />
       <LaneTable store={store} run={run} />

@@ -1,0 +1,27 @@
+"""The query parameters of the lending ledger."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.pages import DEFAULT_PAGE, MAX_PAGE
+from telemetry.lend_listing import LendsBy
+from telemetry.lend_rows import LendKind
+
+
+class LendsQuery(serializers.Serializer[Any]):
+    since = serializers.DateTimeField(default=None, help_text="Begin of the window: lends that ended later.")
+    until = serializers.DateTimeField(default=None, help_text="End of the window: lends that began before.")
+    kind = serializers.ChoiceField([kind.value for kind in LendKind], default=None, help_text="Default: both.")
+    run = serializers.UUIDField(default=None, help_text="The borrower.")
+    project = serializers.UUIDField(default=None, help_text="The borrower's or the lender's.")
+    lane = serializers.CharField(default="", help_text="Label of a lane, or name of a GPU.")
+
+
+class LendsPageQuery(LendsQuery):
+    cursor = serializers.CharField(default="", help_text="From `next` of the page before.")
+    limit = serializers.IntegerField(default=DEFAULT_PAGE, min_value=1, max_value=MAX_PAGE)
+
+
+class LendSumsQuery(LendsQuery):
+    by = serializers.ChoiceField([by.value for by in LendsBy], default=LendsBy.BORROWER.value)
