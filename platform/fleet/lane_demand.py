@@ -32,9 +32,10 @@ def lane_number(name: str) -> int:
 
 
 def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on_gpus: bool = False) -> LaneKind:
-    """The kind of lane for a role. Rollout and trainer lanes use GPUs if the pool has any; reward lanes use CPU slots
-    unless the spec asks for GPUs."""
-    if (role is not LaneRole.REWARD or rewards_on_gpus) and pool.get(LaneKind.GPU, 0):
+    """The kind of lane for a role. Rollout and trainer lanes use GPUs if the pool has any, in service or not: a run
+    waits for GPUs that are drained, and does not begin on CPUs instead. Reward lanes use CPU slots unless the spec asks
+    for GPUs."""
+    if (role is not LaneRole.REWARD or rewards_on_gpus) and LaneKind.GPU in pool:
         return LaneKind.GPU
     return LaneKind.CPU
 

@@ -32,8 +32,10 @@ class HoldingAttempt:
 
 
 def pool_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
-    """Number of lanes of a pool, or of all, by kind that can be allocated to runs, free or not."""
-    return _by_kind(_usable_lanes(pool))
+    """Number of lanes by kind that can be allocated to runs, free or not, in a pool or in all; 0 for a kind of which
+    there are lanes and none is in service."""
+    in_service = _by_kind(_usable_lanes(pool))
+    return {kind: in_service.get(kind, 0) for kind in {**all_lanes(pool), **in_service}}
 
 
 def all_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:

@@ -8,7 +8,7 @@ Invariant: the sum itself is never stored, so that it can neither drift nor be r
 now. Prices are those at which the lanes were allocated.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -141,6 +141,14 @@ def in_words(spent: Spending) -> str:
     unit = "GPU-hours" if spent.budget.unit == BudgetUnit.GPU_HOURS else "in GPU costs"
     until = f", which begins anew on {spent.ends_at:%d %b}" if spent.ends_at else ""
     return f"the project's budget of {spent.budget.amount.normalize():,f} {unit} is spent{until}"
+
+
+def budgets_in_words(projects: Collection[UUID]) -> dict[UUID, str]:
+    """By project: that its budget is spent, as a clause."""
+    if not projects:
+        return {}
+    budgets = ProjectBudget.objects.filter(pk__in=projects).select_related("project")
+    return {budget.pk: in_words(spending(budget)) for budget in budgets}
 
 
 def _found_spent(now: datetime, when: Iterable[WhenSpent]) -> set[UUID]:

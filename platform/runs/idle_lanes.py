@@ -12,7 +12,6 @@ nothing is lost, since a parked run goes on from its checkpoint.
 """
 
 import logging
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
@@ -25,6 +24,7 @@ from audit.record import record
 from fleet.idleness import IdleGpu, by_run, idle_gpus
 from fleet.models import Lane, LaneKind
 from fleet.selectors import grants_of
+from runs.elastic_bounds import spare_lanes
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, PendingCommand, Run, RunResize
 from runs.resize_services import ResizeUnderWay, WantedResize, request_resize
@@ -78,17 +78,10 @@ def _step(run_id: UUID, number: int, idle: Sequence[IdleGpu]) -> bool:
 
 
 def _spare(attempt: Attempt, idle: set[str]) -> list[str]:
-    """Those idle lanes without which the run still has as many of each role as its spec wants at least. Trainer lanes
-    stay: a gang without one of them would have to begin anew."""
-    spec, grants = attempt.concrete_spec, grants_of(attempt.run_id, attempt.number)
-    left = Counter(grant.role for grant in grants)
-    leaving = []
-    for grant in reversed(grants):
-        fewest = spec.elastic.bounds(grant.role, getattr(spec.lanes, f"num_{grant.role}")).min
-        if grant.role is not LaneRole.TRAINER and grant.lane in idle and left[grant.role] > fewest:
-            left[grant.role] -= 1
-            leaving.append(grant.lane)
-    return leaving
+    """Those idle lanes that the run can do without by its spec. Trainer lanes stay: a gang without one of them would
+    have to begin anew."""
+    own = {grant.lane: grant.role for grant in grants_of(attempt.run_id, attempt.number)}
+    return [lane for lane in spare_lanes(attempt, own) if lane in idle and own[lane] is not LaneRole.TRAINER]
 
 
 def _release(run: Run, lanes: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """What keeps a waiting run from starting, typed, so that a page can say it and offer what helps.
 
-    its project's limit ─► the pool's size ─► lanes that take no work ─► lanes that others hold
+    its project's budget and limit ─► the pool's size ─► lanes that take no work ─► lanes that others hold
                                               ─► lanes kept for runs ahead ─► nothing: it is being started
 
 Invariant: a waiting run has at least one blocker. Lanes of a kind are whole and interchangeable, so that fragmentation
@@ -20,6 +20,8 @@ Lanes = Mapping[LaneKind, int]
 class BlockerKind(StrEnum):
     QUOTA = "quota"
     """Its project holds as many lanes as it may."""
+    BUDGET = "budget"
+    """Its project has spent what it may."""
     POOL_TOO_SMALL = "pool_too_small"
     """The pool has too few lanes of a kind, even with all of them in service."""
     OUT_OF_SERVICE = "out_of_service"
@@ -43,7 +45,9 @@ class Blocker:
     """The same in words."""
 
 
-def blockers(wanted: Lanes, pool: LanesOfPool, *, num_ahead: int, limit: int | None = None) -> tuple[Blocker, ...]:
+def blockers(
+    wanted: Lanes, pool: LanesOfPool, *, num_ahead: int, limit: int | None = None, budget: str = ""
+) -> tuple[Blocker, ...]:
     """What blocks a run that wants these lanes.
 
     Args:
@@ -51,7 +55,10 @@ def blockers(wanted: Lanes, pool: LanesOfPool, *, num_ahead: int, limit: int | N
         pool: where it waits.
         num_ahead: runs that are served before it.
         limit: lanes that its project may hold, if that is what stops it.
+        budget: that its project's budget is spent, as a clause, if it is.
     """
+    if budget:
+        return (Blocker(BlockerKind.BUDGET, text=budget),)
     if limit is not None:
         text = f"its project may hold {_lanes(limit)}, and does, or would with this run"
         return (Blocker(BlockerKind.QUOTA, text=text),)

@@ -180,12 +180,22 @@ class _Board:
             starts=times(self._expected.at, start),
             duration_basis=self._expected.durations.get(run.pk, UNKNOWN).basis,
             blockers=blockers(
-                kinds_wanted(run.asked_lanes, self._counted), self._lanes, num_ahead=position or 0, limit=limit
+                kinds_wanted(run.asked_lanes, self._counted),
+                self._lanes,
+                num_ahead=position or 0,
+                limit=limit,
+                budget=self._budget(run, is_seen=is_seen),
             ),
             ahead=self._ahead_of(position),
             moved=None if place is None else Moved(place.words, place.moved_by, place.reason, place.moved_at),
             may_change=run.project_id in self._controlled,
         )
+
+    def _budget(self, run: Run, *, is_seen: bool) -> str:
+        """That the run's project has spent what it may; how much that is, only for those who may see the run."""
+        if run.project_id not in self._queue.spent:
+            return ""
+        return self._why.get(run.pk, "") if is_seen else "its project has spent its budget"
 
     def _ahead_of(self, position: int | None) -> Ahead:
         others = {project: number for project, number in self._projects_ahead.items() if project not in self._names}

@@ -1,9 +1,10 @@
 """The queue of a pool: the runs that wait for lanes there, in the order in which they get them.
 
     priority, then age ─► fair share between projects ─► places that admins gave ─► limits of projects
-    (in a project)        (`fleet.fair_share`)           (`runs.queue_places`)
+    (in a project)        (`fleet.fair_share`)           (`runs.queue_places`)     and budgets
 
-A run whose project holds as many lanes of the pool as it may is stopped: it waits until some of them are free.
+A run whose project holds as many lanes of the pool as it may is stopped: it waits until some of them are free. So is
+one whose project has spent its budget: it waits for a new one.
 
 Invariant: nothing about one pool changes the queue of another.
 """
@@ -19,6 +20,7 @@ from fleet.fair_share import Share, Waiting, ranked, within_limits
 from fleet.lane_demand import kinds_wanted
 from fleet.selectors import all_lanes, pool_lanes
 from fleet.shares import held_lanes, scarce_kind, shares, used_lane_hours
+from fleet.spending import projects_held_back
 from runs.models import Attempt, QueuePlace, Run
 from worker.contracts.states import RunState
 
@@ -36,7 +38,9 @@ class Queue:
 
     in_turn: tuple[Run, ...] = ()
     stopped: tuple[Run, ...] = ()
-    """Runs whose project holds as many lanes as it may."""
+    """Runs whose project holds as many lanes as it may, or has spent its budget."""
+    spent: frozenset[UUID] = frozenset()
+    """Projects of the latter kind."""
     order: tuple[Run, ...] = ()
     """Both, in the order in which limits are applied to them."""
     places: Mapping[UUID, QueuePlace] = field(default_factory=dict)
@@ -88,10 +92,12 @@ def current_queue(
         num_lanes=all_lanes(pool).get(kind, 0),
     )
     given = list(QueuePlace.objects.filter(run__in=runs, attempt=F("run__attempt")))
-    order = placed(by_share, given)
-    served, stopped = within_limits(order, held=held, shares=may_have)
-    in_turn, over_limit, whole = (tuple(runs[place.run] for place in part) for part in (served, stopped, order))
-    return Queue(in_turn, over_limit, whole, {place.run_id: place for place in given})
+    order, spent = placed(by_share, given), frozenset(projects_held_back())
+    payable = [place for place in order if place.project not in spent]
+    served, over_limit = within_limits(payable, held=held, shares=may_have)
+    stopped = [*over_limit, *(place for place in order if place.project in spent)]
+    in_turn, waits_anyway, whole = (tuple(runs[place.run] for place in part) for part in (served, stopped, order))
+    return Queue(in_turn, waits_anyway, spent, whole, {place.run_id: place for place in given})
 
 
 def placed(order: Sequence[Waiting[UUID, UUID]], given: Sequence[QueuePlace]) -> list[Waiting[UUID, UUID]]:

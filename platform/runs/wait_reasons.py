@@ -12,6 +12,7 @@ from fleet.models import LaneKind
 from fleet.out_of_service import lanes_out_of_service, why_out_of_service
 from fleet.selectors import all_lanes, free_lanes, pool_lanes
 from fleet.shares import scarce_kind, shares
+from fleet.spending import budgets_in_words
 from runs.models import Run
 from runs.run_queue import WAITING_STATES, Queue, current_queue
 from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
@@ -35,7 +36,11 @@ def sentences(queue: Queue, pool: "LanesOfPool") -> dict[UUID, str]:
     said = {run.pk: pool.needs(run.asked_lanes, num_ahead) for num_ahead, run in enumerate(queue.in_turn)}
     if queue.stopped:
         known, kind, lanes = shares(pool.name), scarce_kind(pool.name), all_lanes(pool.name)
+        spent = budgets_in_words(queue.spent)
         for run in queue.stopped:
+            if run.project_id in spent:
+                said[run.pk] = f"{spent[run.project_id]}: the run waits for a new one"
+                continue
             number = kinds_wanted(run.asked_lanes, lanes).get(kind, 0)
             said[run.pk] = _at_its_limit(pool.name, known.get(run.project_id, Share()).limit or 0, kind, number)
     return said

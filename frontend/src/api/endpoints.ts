@@ -4,6 +4,7 @@ import { call, type QueryValues } from "./client.ts";
 import type { MetricKey } from "./metric_key.ts";
 import type {
   ActionKind,
+  BudgetToSet,
   LaneKind,
   LanesToAskFor,
   Lend,
@@ -147,6 +148,10 @@ export const api = {
   shares: (pool: string) => results(call("GET", "/api/v1/shares", { query: { pool } })),
   setShare: (pool: string, project_id: string, body: ShareToSet) =>
     call("PUT", "/api/v1/shares/{project_id}", { path: { project_id }, query: { pool }, body }),
+  budgets: () => results(call("GET", "/api/v1/budgets", {})),
+  setBudget: (project_id: string, body: BudgetToSet) =>
+    call("PUT", "/api/v1/budgets/{project_id}", { path: { project_id }, body }),
+  removeBudget: (project_id: string) => call("DELETE", "/api/v1/budgets/{project_id}", { path: { project_id } }),
   policy: (pool: string) => call("GET", "/api/v1/pool-policy", { query: { pool } }),
   setPolicy: (pool: string, body: PolicyToSet) => call("PUT", "/api/v1/pool-policy", { query: { pool }, body }),
   moveInQueue: (run: string, body: QueueMove) =>

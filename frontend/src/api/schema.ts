@@ -395,7 +395,8 @@ export interface paths {
         readonly get: operations["nodes_retrieve"];
         readonly put?: never;
         readonly post?: never;
-        readonly delete?: never;
+        /** @description Remove a node that is lost for good, with its GPUs and lanes; its history stays. For pool admins. */
+        readonly delete: operations["nodes_destroy"];
         readonly options?: never;
         readonly head?: never;
         /** @description Write labels, notes, the price of a node's GPUs, or how many of them make a lane. For pool admins. */
@@ -5153,7 +5154,7 @@ export interface components {
             readonly text: string;
         };
         /** @enum {string} */
-        readonly QueueBlockerKind: "quota" | "pool_too_small" | "out_of_service" | "lanes_held" | "runs_ahead" | "starting";
+        readonly QueueBlockerKind: "quota" | "budget" | "pool_too_small" | "out_of_service" | "lanes_held" | "runs_ahead" | "starting";
         /** QueueDepths */
         readonly QueueDepths: {
             readonly at: number;
@@ -7892,6 +7893,27 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly nodes_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly node_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly nodes_partial_update: {
         readonly parameters: {
             readonly query?: never;
@@ -9953,7 +9975,7 @@ export const priorityEnumValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const projectRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ProjectRole"]> = ["viewer", "editor", "owner"];
 export const publishEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishEvent"]["type"]> = ["publish"];
 export const publishItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishItem"]["type"]> = ["publish"];
-export const queueBlockerKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueBlockerKind"]> = ["quota", "pool_too_small", "out_of_service", "lanes_held", "runs_ahead", "starting"];
+export const queueBlockerKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueBlockerKind"]> = ["quota", "budget", "pool_too_small", "out_of_service", "lanes_held", "runs_ahead", "starting"];
 export const queueDirectionValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueDirection"]> = ["front", "up", "down"];
 export const queueEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueEvent"]["type"]> = ["queues"];
 export const queueItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueItem"]["type"]> = ["queues"];

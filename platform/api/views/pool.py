@@ -22,6 +22,7 @@ from api.request_parsing import checked, user_of
 from api.serializers import pool as bodies
 from fleet.annotate import annotate
 from fleet.models import Gpu, Lane, Node, StateChange
+from fleet.node_removal import remove_node
 from fleet.selectors import changes_of
 from fleet.upkeep import PoolAction, act, act_on_all
 from fleet.wide_lanes import set_gpus_per_lane
@@ -71,6 +72,12 @@ class NodeView(APIView):
             if number is not None:
                 set_gpus_per_lane(user=user_of(request), node=node, number=number)
         return Response(bodies.PoolNode(_node(request, node_id)).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, node_id: int) -> Response:
+        """Remove a node that is lost for good, with its GPUs and lanes; its history stays. For pool admins."""
+        remove_node(user=request.user, node=get_object_or_404(Node, pk=node_id))
+        return Response(status=204)
 
 
 class LanesView(APIView):

@@ -78,7 +78,7 @@ def started_stack(console: Console) -> Iterator[Started]:
         project = first_start.ensure_project(admin)
         if ray is not None:
             first_start.ensure_lanes(gpus)
-        elif not pool_lanes():
+        elif not any(pool_lanes().values()):
             console.print("The pool has no lanes yet: nodes come by themselves, within a minute of the agent's start.")
         start_services(stack, ray)
         yield Started(stack, admin, password, project)

@@ -240,3 +240,28 @@ def test_a_node_is_read_with_the_same_number_of_queries_whatever_it_has(
     ensure_local_lanes(num_cpu_lanes=40, num_gpus=16)
     with django_assert_max_num_queries(12):
         results(api, "nodes")
+
+
+def test_a_node_that_is_lost_for_good_is_removed_and_its_history_stays(
+    admin: APIClient, api: APIClient, run: Run
+) -> None:
+    post(alive("gpu0"), reports=(report(alive("gpu0"), card("GPU-a", 0)),))
+    node = Node.objects.get(name="gpu0")
+    refused = admin.delete(f"/api/v1/nodes/{node.pk}")
+    assert refused.status_code == 400 and "must be lost to be removed" in str(refused.json())
+    Node.objects.filter(pk=node.pk).update(lost_since="2026-01-01T00:00Z")
+    held = Lane.objects.filter(node=node, kind="gpu")
+    StateChange.objects.create(node=node, name="gpu0", old="active", new="lost", by="node agent")
+    assert api.delete(f"/api/v1/nodes/{node.pk}").status_code == 403
+    assert Run.objects.get(pk=run.pk) and held.count() == 1
+    assert admin.delete(f"/api/v1/nodes/{node.pk}").status_code == 204
+    assert not Node.objects.filter(name="gpu0").exists()
+    assert not Gpu.objects.exists() and not held.exists()
+    assert StateChange.objects.get(new="lost").name == "gpu0"
+    assert Node.objects.get(name="local").lanes.count() == 4
+
+
+def test_a_lost_node_with_a_held_lane_stays_until_the_lane_is_free(admin: APIClient, run: Run) -> None:
+    Node.objects.filter(name="local").update(lost_since="2026-01-01T00:00Z")
+    refused = admin.delete(f"/api/v1/nodes/{Node.objects.get(name='local').pk}")
+    assert refused.status_code == 400 and "3 of its lanes are held" in str(refused.json())

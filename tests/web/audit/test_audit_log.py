@@ -52,7 +52,7 @@ def test_a_row_says_who_did_what_to_which_thing_of_which_project(project: Projec
 
 def every_service(alice: User, bob: User, project: Project, ended: Run, spec: RunSpec) -> list[tuple[str, Any]]:
     """(action, act), each of which succeeds when called in this order."""
-    (lane,), node = ensure_local_lanes(num_cpu_lanes=1), Node.objects.get()
+    (lane, *_), node = ensure_local_lanes(num_cpu_lanes=3), Node.objects.get()
     made: dict[str, Any] = {}
 
     def keep(name: str, value: Any) -> None:

@@ -112,7 +112,7 @@ def test_released_lanes_are_free_again_and_releasing_twice_is_no_error() -> None
 def test_nodes_that_are_not_active_give_no_lanes(state: ServiceState) -> None:
     ensure_local_lanes(num_cpu_lanes=3)
     Node.objects.update(state=state)
-    assert pool_lanes() == {}
+    assert pool_lanes() == {"cpu": 0}
     assert allocated(THREE) is None
 
 
@@ -175,7 +175,7 @@ def test_a_lane_being_taken_is_passed_over_not_waited_for() -> None:
 def test_just_the_lanes_that_were_chosen_are_granted() -> None:
     ensure_local_lanes(num_cpu_lanes=5)
     wanted = LaneSpec(num_rollout=2, num_trainer=2, num_reward=1)
-    free = free_lanes_of([LaneKind.CPU], pool="default")
+    free = sorted(free_lanes_of([LaneKind.CPU], pool="default"), key=lambda lane: lane.key)
     chosen = ChosenLanes(trainers=(free[0], free[2]), rollouts=(free[1], free[3]), rewards=(free[4],))
     assert allocate(holder=held_by(uuid.uuid4(), 1), wanted=wanted, chosen=chosen) is not None
     by_label = dict(Lane.objects.values_list("label", "role"))

@@ -99,7 +99,7 @@ def test_a_card_that_its_driver_does_not_reach_is_lost_alone_and_faulty_when_it_
 
 def test_gpus_that_another_program_uses_give_no_lanes() -> None:
     post_node(alive("gpu0", are_gpus_held=False), card("GPU-a", 0))
-    assert pool_lanes() == {"cpu": 2}
+    assert pool_lanes() == {"gpu": 0, "cpu": 2}
     post(alive("gpu0"))
     assert pool_lanes() == {"gpu": 1, "cpu": 2}
 

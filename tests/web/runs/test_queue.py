@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,13 +13,16 @@ from accounts.models import Project, User
 from audit.models import AuditEntry
 from fleet.fair_share import Share
 from fleet.lane_layout import ensure_local_lanes
-from fleet.models import LaneKind, LaneUse, Pool
+from fleet.models import BudgetPeriod, BudgetUnit, Gpu, LaneKind, LaneUse, Pool
 from fleet.pool_policies import policy_of, set_policy
 from fleet.shares import held_lanes, set_share, shares, used_lane_hours
+from fleet.spending import remove_budget, set_budget
 from runs.dispatch import dispatch_waiting
 from runs.models import Run
+from runs.queue_board import queue_rows
 from runs.run_queue import current_queue
 from runs.wait_reasons import why_waiting
+from tests.web.fleet.reports import alive, card, post_node
 from worker.contracts.lanes import DEFAULT_POOL
 
 pytestmark = pytest.mark.django_db
@@ -151,3 +155,32 @@ def test_only_pool_admins_set_shares_and_it_is_audited(alice: User, admin: User,
     set_share(user=admin, project=project, pool=default_pool(), guaranteed=2)
     (entry,) = AuditEntry.objects.all()
     assert (entry.action, entry.changes["guaranteed_lanes"]) == ("project.set_share", 2)
+
+
+def test_a_project_that_has_spent_its_budget_waits_and_bars_nobody(
+    admin: User, project: Project, make_run: Callable[..., Run], make_project: Callable[..., Project], alice: User
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    stopped, other = make_run(project=project), make_run(project=make_project("Others"))
+    set_budget(user=admin, project=project, amount=Decimal(0), unit=BudgetUnit.GPU_HOURS, period=BudgetPeriod.WHOLE)
+    queue = current_queue(DEFAULT_POOL)
+    assert (list(queue.in_turn), list(queue.stopped)) == ([other], [stopped])
+    assert why_waiting([stopped])[stopped.pk] == (
+        "the project's budget of 0 GPU-hours is spent: the run waits for a new one"
+    )
+    (row,) = [row for row in queue_rows(alice, DEFAULT_POOL) if row.run_id == stopped.pk]
+    assert [blocker.kind for blocker in row.blockers] == ["budget"]
+    assert dispatch_waiting() == [other.pk]
+    remove_budget(user=admin, project=project)
+    assert dispatch_waiting() == [stopped.pk]
+
+
+def test_runs_wait_for_gpus_that_are_out_of_service_and_do_not_begin_on_cpus(make_run: Callable[..., Run]) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    post_node(alive("gpu0"), card("GPU-a", 0), card("GPU-b", 1))
+    Gpu.objects.update(state="cordoned")
+    run = make_run()
+    assert dispatch_waiting() == []
+    assert "needs 2 GPU lanes" in why_waiting([run])[run.pk]
+    Gpu.objects.update(state="active")
+    assert dispatch_waiting() == [run.pk]

@@ -106,18 +106,19 @@ def test_a_move_is_published_with_its_number_when_it_commits(
     make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     sent: list[tuple[str, Any]] = []
-    monkeypatch.setattr("live.publish.sender.put", lambda group, message, merge: sent.append((group, message)))
+    monkeypatch.setattr("live.publish.sender.put", lambda group, message, merge, **_: sent.append((group, message)))
     run = make_run(state="running")
     with django_capture_on_commit_callbacks(execute=True):
         move(run.pk, [RunState.RUNNING], RunState.PAUSED, reason="asked for", actor="alice")
         assert sent == []
-    (run_group, run_frame), (project_group, project_frame) = sent
+    (run_group, run_frame), (project_group, project_frame), (pool_group, pool_frame) = sent
     assert run_group == f"run.{run.pk}"
     assert run_frame["items"][0]["stream_seq"] == 1
     body = {"old": "running", "new": "paused", "reason": "asked for", "actor": "alice"}
     assert run_frame["items"][0]["body"] == body
     assert project_group == f"project.{run.project_id}"
     assert project_frame["runs"][0]["state"] == "paused"
+    assert (pool_group, pool_frame["queue"]) == ("pool", True)
 
 
 @pytest.mark.django_db

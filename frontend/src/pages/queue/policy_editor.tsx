@@ -107,6 +107,13 @@ export function PolicyEditor({ pool, shares, policy, onSaved }: Props) {
             onChange={(halfLifeHours) => setTyped({ ...entries, halfLifeHours })}
           />
           <Setting
+            name="Give borrowed lanes back within"
+            unit="seconds"
+            help="A fragment that is not done by then is drawn again elsewhere."
+            value={entries.reclaimSeconds}
+            onChange={(reclaimSeconds) => setTyped({ ...entries, reclaimSeconds })}
+          />
+          <Setting
             name="Warn of idle GPUs after"
             unit="minutes"
             help="For which a run holds a GPU and does not use it."

@@ -5,7 +5,13 @@ import { changedSettings, changedShares, entriesOf, queueChanges } from "./polic
 import { quotaOf, quotaText } from "./quotas.ts";
 
 const SHARES = [poolShare("Shapes", { max_lanes: 6 }), poolShare("Video", { weight: 2 })];
-const POLICY = { pool: "default", half_life_hours: 24, idle_warning_minutes: 30, idle_release_minutes: null };
+const POLICY = {
+  pool: "default",
+  half_life_hours: 24,
+  reclaim_seconds: 30,
+  idle_warning_minutes: 30,
+  idle_release_minutes: null,
+};
 
 test("entries that nobody changed change nothing", () => {
   const entries = entriesOf(SHARES, POLICY);

@@ -12,6 +12,7 @@ export interface ShareEntry {
 
 export interface PolicyEntries {
   readonly halfLifeHours: string;
+  readonly reclaimSeconds: string;
   readonly idleWarningMinutes: string;
   /** Empty: never. */
   readonly idleReleaseMinutes: string;
@@ -21,6 +22,7 @@ export interface PolicyEntries {
 export function entriesOf(shares: readonly PoolShare[], policy: PoolPolicy): PolicyEntries {
   return {
     halfLifeHours: String(policy.half_life_hours),
+    reclaimSeconds: String(policy.reclaim_seconds),
     idleWarningMinutes: String(policy.idle_warning_minutes),
     idleReleaseMinutes: policy.idle_release_minutes === null ? "" : String(policy.idle_release_minutes),
     shares: Object.fromEntries(
@@ -60,6 +62,7 @@ export function changedSettings(entries: PolicyEntries, policy: PoolPolicy): Pol
   const released = entries.idleReleaseMinutes.trim();
   const typed = {
     half_life_hours: Number(entries.halfLifeHours),
+    reclaim_seconds: Number(entries.reclaimSeconds),
     idle_warning_minutes: Number(entries.idleWarningMinutes),
     idle_release_minutes: released === "" ? null : Number(released),
   };

@@ -10,6 +10,7 @@ import { number } from "../../base/format.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { Budgets } from "./budgets.tsx";
 import { UsageChart } from "./usage_chart.tsx";
 import { UsageTable } from "./usage_table.tsx";
 import {
@@ -71,6 +72,7 @@ export function UsagePage() {
       {window !== null && rows.value && (
         <div class="stack">
           <Sums rows={rows.value} />
+          <Budgets />
           {rows.value.length === 0 ? (
             <Empty title="Nothing was used">
               Lanes that runs and previews of your projects held in this window are summed here.
