@@ -19,7 +19,7 @@ const BUDGET: Budget = {
 };
 
 test("amounts are said with unit, period and warning", () => {
-  assert.equal(spentText(BUDGET), "312.35 of 1,000 GPU hours this month, warned of from 80 %");
+  assert.equal(spentText(BUDGET), "312 of 1,000 GPU hours this month, warned of from 80 %");
   assert.match(spentText({ ...BUDGET, period: "whole" }), /GPU hours since 1 Nov/);
 });
 

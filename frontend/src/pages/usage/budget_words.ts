@@ -13,7 +13,7 @@ export const WHEN_SPENT: Readonly<Record<Budget["when_spent"], string>> = {
 
 /** "312 of 1,000 GPU hours this month, warned of from 80 %". */
 export function spentText(budget: Budget): string {
-  const amounts = `${number(rounded(budget.spent))} of ${number(rounded(budget.amount))} ${UNITS[budget.unit]}`;
+  const amounts = `${number(Number(budget.spent))} of ${number(Number(budget.amount))} ${UNITS[budget.unit]}`;
   const period = budget.period === "month" ? "this month" : `since ${clock(unixSeconds(budget.begins_at), false)}`;
   return `${amounts} ${period}, warned of from ${Math.round(budget.warn_at * 100)} %`;
 }
@@ -28,8 +28,4 @@ export function stateText(budget: Budget): string {
 export function spentShare(budget: Budget): number {
   const amount = Number(budget.amount);
   return amount > 0 ? Math.min(Number(budget.spent) / amount, 1) : 1;
-}
-
-function rounded(amount: string): number {
-  return Math.round(Number(amount) * 100) / 100;
 }
