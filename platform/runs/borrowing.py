@@ -36,6 +36,7 @@ from fleet.models import LaneKind, Pool
 from fleet.selectors import all_lanes, devices_by_lane, free_devices, free_lanes, grants_of, pool_lanes
 from fleet.services import WantedLanes
 from fleet.shares import scarce_kind, shares
+from fleet.spending import projects_held_back
 from runs.advisory_lock import advisory_lock
 from runs.cost_history import MIN_BATCHES, measured_costs
 from runs.elastic_bounds import room
@@ -136,6 +137,7 @@ def _limits(pool: str) -> dict[Hashable, int]:
 
 def _borrowers(pool: str) -> Iterator[Borrower]:
     attempts = Attempt.objects.filter(ended_at=None, run__state=RunState.RUNNING, run__pool=pool)
+    attempts = attempts.exclude(run__project__in=projects_held_back())
     stays = recent_returns(pool, timezone.now() - STAYS_WINDOW)
     for attempt in attempts.select_related("run").defer("run__prompts").order_by("created_at"):
         if _is_resizing(attempt):
