@@ -240,7 +240,7 @@ function MoveButtons({ row, isLast, onMove, onChanged }: MoveProps) {
   );
   return (
     <>
-      {button("front", "Front", "Move to the front", row.position === 0)}
+      {button("front", "⤒", "Move to the front", row.position === 0)}
       {button("up", "↑", "Move up", row.position === 0)}
       {button("down", "↓", "Move down", isLast || row.position === null)}
       {row.moved && run !== null && (

@@ -87,13 +87,13 @@ function BudgetForm({ onSet }: { onSet: () => void }) {
       />
       <label class="row small">
         May spend
-        <input class="input" name="amount" type="number" min="0" step="any" required />
+        <input class="input day" name="amount" type="number" min="0" step="any" required />
       </label>
       <Choice name="unit" label="Unit" of={Object.entries(UNITS).reverse()} />
       <Choice name="period" label="Counted" of={Object.entries(PERIODS)} />
       <label class="row small">
         Warn from %
-        <input class="input" name="warn_percent" type="number" min="0" max="100" defaultValue="80" required />
+        <input class="input day" name="warn_percent" type="number" min="0" max="100" defaultValue="80" required />
       </label>
       <Choice name="when_spent" label="When it is spent" of={Object.entries(WHEN_SPENT)} selected="hold" />
       <button type="submit" class="button" disabled={isBusy}>
