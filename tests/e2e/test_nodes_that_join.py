@@ -60,8 +60,8 @@ def test_a_run_works_on_gpus_of_nodes_that_joined_and_a_dead_node_is_lost(
         rest.run_when(run, lambda body: body["state"] == "completed", "the end", START_SECONDS)
         lanes: list[dict[str, Any]] = rest.get(f"/runs/{run}/timeline")["lanes"]
         used = {lane["role"]: (lane["node"], lane["uuids"]) for lane in lanes}
-        assert used["rollout"] == ("big", ["GPU-h100-0"])
-        assert used["trainer"] == ("big", ["GPU-h100-1"])
+        assert {used["rollout"][0], used["trainer"][0]} == {"big"}
+        assert {*used["rollout"][1], *used["trainer"][1]} == {"GPU-h100-0", "GPU-h100-1"}
         assert used["reward"][1] == []
 
         os.killpg(nodes["small"].pid, signal.SIGKILL)
