@@ -19,7 +19,7 @@ from tests.e2e.rest import START_SECONDS, Rest, wait_until
 from tests.e2e.stack import Stack, running_stack
 from tests.node.traces import cards, write_trace
 
-pytestmark = [pytest.mark.e2e, pytest.mark.ray]
+pytestmark = [pytest.mark.e2e, pytest.mark.ray, pytest.mark.slow]
 
 NUM_LANES = 9
 """Six for two borrowers of a lane of each role, and three that they borrow and the owner's run needs."""

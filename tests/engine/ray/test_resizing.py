@@ -131,6 +131,7 @@ MAX_LOANS = 12
 """Loans within which one ends amid a fragment: a lane generates for a good part of its time."""
 
 
+@pytest.mark.slow
 def test_lanes_given_back_amid_a_fragment_change_no_bit_of_the_weights(
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
 ) -> None:
