@@ -118,8 +118,8 @@ def retry_after_seconds(header: str | None, now: datetime | None = None) -> floa
     """The seconds of a `Retry-After` header (RFC 9110 §10.2.3), which holds seconds or a date; else `None`."""
     if header is None:
         return None
-    if header.strip().isdecimal():
-        return float(header)
+    if (number := header.strip()).isdecimal():
+        return float(number)
     try:
         at = parsedate_to_datetime(header)
     except ValueError:

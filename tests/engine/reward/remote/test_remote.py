@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.engine.reward.remote.conftest import PROMPT_DRIVEN_SCORER, TOKEN, start_server
@@ -222,6 +222,7 @@ def test_retry_after_is_parsed_as_seconds_or_as_a_date() -> None:
 
 
 @given(st.text(max_size=40))
+@example("0\x1f")
 def test_a_retry_after_of_any_kind_is_a_wait_or_nothing(header: str) -> None:
     wait = retry_after_seconds(header)
     assert wait is None or wait >= 0
