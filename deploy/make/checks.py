@@ -77,8 +77,8 @@ def all_checks(without: str = "") -> tuple[tuple[Check, ...], ...]:
         (*pytest("engine on Ray", *ENGINE, marker="ray"), *pytest("nodes on Ray", "tests/node", marker="ray")),
         (*LINT, *TYPES, *DJANGO, *FRONTEND),
         pytest("engine in one process", *ENGINE, marker="not ray"),
-        pytest("web", "tests/web"),
         pytest("browser", "tests/e2e"),
+        pytest("web", "tests/web"),
         pytest("contracts, scheduling and nodes", *PURE, marker="not ray"),
     )
 

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.e2e.pages import RunsPage
 from tests.e2e.rest import START_SECONDS, Rest
 
-pytestmark = [pytest.mark.e2e, pytest.mark.ray]
+pytestmark = [pytest.mark.e2e, pytest.mark.ray, pytest.mark.slow]
 
 MODEL = Path(__file__).resolve().parents[2] / "deploy" / "models" / "shapes"
 

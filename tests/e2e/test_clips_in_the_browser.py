@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.e2e.pages import RunsPage
 from tests.e2e.rest import START_SECONDS, Rest
 
-pytestmark = [pytest.mark.e2e, pytest.mark.ray]
+pytestmark = [pytest.mark.e2e, pytest.mark.ray, pytest.mark.slow]
 
 NUM_FRAMES = 9
 """At 8 frames per second a clip lasts more than a second."""
