@@ -1,5 +1,6 @@
 """A pool admin labels a node, sees first what moves, and a researcher chooses the pool."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -30,7 +31,7 @@ def test_labels_move_a_node_to_a_pool_and_a_run_is_started_there(rest: Rest, run
     (node,) = rest.results("/nodes")
     number = len(node["lanes"])
     pool.cell(f"Node {node['name']}").click()
-    expect(pool.inspector).to_contain_text("Pools default")
+    expect(pool.inspector).to_contain_text(re.compile(r"Pools\s*default"))
     pool.inspector.get_by_text("Labels and pool").click()
     save = pool.inspector.get_by_role("button", name="Show what moves")
     expect(save).to_be_disabled()
@@ -41,10 +42,12 @@ def test_labels_move_a_node_to_a_pool_and_a_run_is_started_there(rest: Rest, run
     )
     assert {lane["pool"] for lane in rest.results("/lanes")} == {"default"}
     pool.inspector.get_by_role("button", name="Save labels").click()
-    expect(pool.inspector).to_contain_text("Pools fast", timeout=LIVE)
+    expect(pool.inspector).to_contain_text(re.compile(r"Pools\s*fast"), timeout=LIVE)
     assert {lane["pool"] for lane in rest.results("/lanes")} == {"fast"}
 
     new_run = runs_page.open().new_run()
+    # Free text until the pools have been read.
+    expect(new_run.page.locator("select[name='lanes.pool']")).to_be_visible(timeout=LIVE)
     new_run.choose("Pool", "fast")
     expect(new_run.field("Pool").locator("xpath=..")).to_contain_text(f"New cards: {number} cpu; 0 waiting.")
     new_run.fill("Rollout lanes", str(number))

@@ -59,12 +59,12 @@ def test_an_algorithm_brings_its_own_settings(runs_page: RunsPage) -> None:
     expect(form.field("Noise level")).to_be_disabled()
 
 
-def test_a_preset_of_the_hub_is_chosen_from_a_table_and_warned_about(runs_page: RunsPage) -> None:
+def test_a_preset_of_the_hub_is_chosen_from_a_table_and_refused_by_a_pool_too_small(runs_page: RunsPage) -> None:
     form = runs_page.new_run()
     form.page.get_by_text(re.compile(r"^Models of the hub")).click()
     form.choose_preset("Wan2.2 A14B, video: LoRA, 8 GPUs")
     expect(form.field("Guidance at low noise")).to_be_enabled()
-    expect(form.warnings).to_contain_text("it would wait until lanes join")
+    expect(form.errors.filter(has_text="CPU lanes of the pool default").first).to_be_visible()
     form.choose("Trained weights", "full")
     expect(form.field("LoRA rank")).to_be_disabled()
 
