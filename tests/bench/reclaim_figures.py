@@ -2,7 +2,7 @@
 that waits for it. Django must be set up before this is imported.
 
 What a driver adds, from the notice to the return, depends on the run's fragments and is bounded by the pool's policy;
-`tests/e2e/test_lending_between_runs.py` measures it on real Ray.
+`tests/e2e/own_pool/test_lending_between_runs.py` measures it on real Ray.
 """
 
 import statistics

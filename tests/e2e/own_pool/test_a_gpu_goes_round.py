@@ -3,19 +3,14 @@
 The GPUs are recorded traces and compute on this machine's CPU; browser, Ray, its node, run and test are real.
 """
 
-import os
-import signal
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.joined_nodes import joined, wait_for_gpus
+from tests.e2e.own_pool.joined_nodes import Nodes
 from tests.e2e.pages import SECONDS, GpuPage, LoginPage, PoolPage
 from tests.e2e.rest import START_SECONDS, Rest, wait_until
-from tests.e2e.stack import Stack, running_stack
-from tests.node.traces import cards, write_trace
+from tests.e2e.stack import Stack
+from tests.node.traces import cards
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 
@@ -26,32 +21,10 @@ TEST_SECONDS = 300.0
 
 
 @pytest.fixture
-def stack(tmp_path: Path) -> Iterator[Stack]:
-    """A stack of its own, since with GPUs in the pool runs leave its CPU lanes alone."""
-    with running_stack(tmp_path) as running:
-        yield running
-
-
-@pytest.fixture
-def rest(stack: Stack) -> Iterator[Rest]:
-    client = Rest.log_in(stack)
-    yield client
-    client.close()
-
-
-@pytest.fixture(autouse=True)
-def nothing_left_running() -> None:
-    """The stack ends with the test."""
-
-
-@pytest.fixture
-def node(stack: Stack, rest: Rest, tmp_path: Path) -> Iterator[str]:
+def node(nodes: Nodes) -> str:
     """A machine with two recorded GPUs, which a run of one rollout and one trainer lane needs both."""
-    process = joined(stack, "big", write_trace(tmp_path / "trace", (0.0, cards("H100", 2))))
-    wait_for_gpus(rest, "big", 2)
-    yield "big"
-    os.killpg(process.pid, signal.SIGTERM)
-    process.wait(30)
+    nodes.join("big", cards("H100", 2))
+    return "big"
 
 
 def long_run(rest: Rest, name: str) -> str:
