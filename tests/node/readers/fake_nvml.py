@@ -14,6 +14,8 @@ from typing import Any, TypeVar, cast
 
 import pynvml
 
+from worker.contracts.node_reports import GpuReport
+
 F = TypeVar("F", bound=Callable[..., Any])
 GIB = 1024**3
 
@@ -327,3 +329,24 @@ def functions_of(fake: type) -> Iterator[str]:
 def h100s(number: int = 4) -> list[FakeCard]:
     """Cards of one board, linked with each other."""
     return [FakeCard(f"GPU-{index}", bus_id=f"00000000:{0x1B + index:02X}:00.0") for index in range(number)]
+
+
+def sliced(number: int) -> FakeCard:
+    """A card cut into so many slices."""
+    card = FakeCard("GPU-0", slices=[])
+    card.slices = [
+        FakeCard(
+            f"MIG-{index}",
+            name="NVIDIA H100 80GB HBM3 MIG 1g.10gb",
+            memory_bytes=10 * GIB,
+            memory_used=0,
+            is_slice=True,
+        )
+        for index in range(number)
+    ]
+    return card
+
+
+def by_uuid(reports: tuple[GpuReport, ...]) -> dict[str, GpuReport]:
+    """A reading, by the UUIDs of its cards."""
+    return {report.identity.uuid: report for report in reports}

@@ -1,32 +1,14 @@
-"""What the NVML reader makes of a driver's answers: complete cards, partly silent ones, slices, and lost ones."""
-
-from collections import Counter
+"""What the NVML reader makes of a driver's answers: complete cards, partly silent ones, slices and Xids."""
 
 import pynvml
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.node.readers.fake_nvml import GIB, FakeCard, FakeNvml, functions_of, h100s
-from worker.contracts.node_reports import GpuLive, GpuReport, Vendor
-from worker.node.readers.nvml import REOPEN_SECONDS, NvmlReader
+from tests.node.readers.fake_nvml import GIB, FakeCard, FakeNvml, by_uuid, h100s, sliced
+from worker.contracts.node_reports import Vendor
+from worker.node.readers.nvml import NvmlReader
 from worker.node.readers.nvml_values import lowest_bit, pci_address
 from worker.node.readers.nvml_xids import MAX_EVENTS_PER_READING
-from worker.node.readers.reader import NoDriverError, ReaderError
 
 NOT_SUPPORTED = pynvml.NVML_ERROR_NOT_SUPPORTED
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
-def by_uuid(reports: tuple[GpuReport, ...]) -> dict[str, GpuReport]:
-    return {report.identity.uuid: report for report in reports}
 
 
 def test_a_card_is_described_in_full() -> None:
@@ -130,133 +112,6 @@ def test_a_card_without_nvlink_has_no_peers() -> None:
         assert (report.topology.num_nvlinks_up, report.topology.nvlink_peers) == (None, ())
 
 
-# --- lost cards -------------------------------------------------------------------------------------------------------
-
-
-def test_a_card_off_the_bus_is_lost_with_its_last_xid_and_hides_no_other() -> None:
-    cards = h100s()
-    reader = NvmlReader(FakeNvml(cards))
-    reader.read()
-    cards[2].xids.append(79)
-    cards[2].is_lost = True
-    reports = by_uuid(reader.read())
-    assert [uuid for uuid, report in reports.items() if report.faults.is_lost] == ["GPU-2"]
-    lost = reports["GPU-2"]
-    assert (lost.faults.xids, lost.live, lost.identity.index) == ({79: 1}, GpuLive(), 2)
-    assert reports["GPU-3"].topology.nvlink_peers == ("GPU-0", "GPU-1")
-
-
-def test_a_card_is_lost_also_when_it_needs_a_reset() -> None:
-    cards = h100s(2)
-    reader = NvmlReader(FakeNvml(cards))
-    reader.read()
-    cards[0].refused["nvmlDeviceGetPowerUsage"] = pynvml.NVML_ERROR_RESET_REQUIRED
-    assert [report.faults.is_lost for report in reader.read()] == [True, False]
-
-
-def test_a_lost_card_stays_lost_until_it_answers_again() -> None:
-    cards = h100s(2)
-    reader = NvmlReader(FakeNvml(cards))
-    reader.read()
-    cards[1].is_lost = True
-    for _ in range(3):
-        assert [report.faults.is_lost for report in reader.read()] == [False, True]
-    cards[1].is_lost = False
-    assert [report.faults.is_lost for report in reader.read()] == [False, False]
-
-
-def test_xids_are_counted_on_after_a_card_came_back() -> None:
-    cards = h100s(2)
-    reader = NvmlReader(FakeNvml(cards))
-    reader.read()
-    cards[1].xids.append(79)
-    cards[1].is_lost = True
-    reader.read()
-    cards[1].is_lost = False
-    reader.read()
-    cards[1].xids.append(31)
-    assert reader.read()[1].faults.xids == {79: 1, 31: 1}
-
-
-def test_event_sets_are_freed() -> None:
-    cards = h100s(2)
-    fake = FakeNvml(cards)
-    reader = NvmlReader(fake)
-    reader.read()
-    assert fake.num_event_sets == 2
-    cards[1].is_lost = True
-    reader.read()
-    assert fake.num_event_sets == 1
-    reader.close()
-    assert fake.num_event_sets == 0
-
-
-def test_a_card_that_nvml_finds_only_when_opened_comes_back_after_a_while() -> None:
-    cards, clock = h100s(2), Clock()
-    fake = FakeNvml(cards)
-    reader = NvmlReader(fake, clock)
-    reader.read()
-    taken_out = fake.listed.pop()
-    assert reader.read()[1].faults.is_lost
-    assert taken_out is cards[1]
-    clock.seconds = REOPEN_SECONDS - 1
-    assert reader.read()[1].faults.is_lost
-    clock.seconds = REOPEN_SECONDS
-    assert not reader.read()[1].faults.is_lost
-
-
-def test_without_a_lost_card_nvml_stays_open() -> None:
-    clock = Clock()
-    fake = FakeNvml(h100s())
-    reader = NvmlReader(fake, clock)
-    for _ in range(3):
-        reader.read()
-        clock.seconds += REOPEN_SECONDS
-    assert (fake.num_calls["nvmlInit"], fake.num_calls["nvmlShutdown"]) == (1, 0)
-
-
-def test_a_driver_that_fails_as_a_whole_is_an_error_and_is_opened_again() -> None:
-    fake = FakeNvml(h100s())
-    reader = NvmlReader(fake)
-    reader.read()
-    fake.refused["nvmlDeviceGetHandleByIndex"] = pynvml.NVML_ERROR_UNKNOWN
-    with pytest.raises(ReaderError, match="Unknown"):
-        reader.read()
-    fake.refused.clear()
-    assert [report.faults.is_lost for report in reader.read()] == [False] * 4
-
-
-def test_the_only_card_of_a_node_can_be_lost() -> None:
-    card = FakeCard("GPU-0")
-    reader = NvmlReader(FakeNvml([card]))
-    reader.read()
-    card.is_lost = True
-    assert [report.faults.is_lost for report in reader.read()] == [True]
-
-
-def test_without_a_driver_or_a_card_there_is_no_reader() -> None:
-    for code in (pynvml.NVML_ERROR_LIBRARY_NOT_FOUND, pynvml.NVML_ERROR_DRIVER_NOT_LOADED):
-        fake = FakeNvml(h100s())
-        fake.refused["nvmlInit"] = code
-        with pytest.raises(NoDriverError):
-            NvmlReader(fake)
-    with pytest.raises(NoDriverError, match="no card"):
-        NvmlReader(FakeNvml([]))
-
-
-def test_a_driver_that_fails_at_first_is_tried_again() -> None:
-    fake = FakeNvml(h100s(1))
-    fake.refused["nvmlInit"] = pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH
-    reader = NvmlReader(fake)
-    with pytest.raises(ReaderError, match="version mismatch"):
-        reader.read()
-    fake.refused.clear()
-    assert len(reader.read()) == 1
-
-
-# --- Xids -------------------------------------------------------------------------------------------------------------
-
-
 def test_xids_are_counted_by_card_and_code() -> None:
     cards = h100s(2)
     reader = NvmlReader(FakeNvml(cards))
@@ -280,24 +135,6 @@ def test_a_driver_without_events_is_read_all_the_same() -> None:
     fake = FakeNvml(h100s(1))
     fake.refused["nvmlDeviceRegisterEvents"] = NOT_SUPPORTED
     assert NvmlReader(fake).read()[0].faults.xids == {}
-
-
-# --- MIG --------------------------------------------------------------------------------------------------------------
-
-
-def sliced(number: int) -> FakeCard:
-    card = FakeCard("GPU-0", slices=[])
-    card.slices = [
-        FakeCard(
-            f"MIG-{index}",
-            name="NVIDIA H100 80GB HBM3 MIG 1g.10gb",
-            memory_bytes=10 * GIB,
-            memory_used=0,
-            is_slice=True,
-        )
-        for index in range(number)
-    ]
-    return card
 
 
 def test_slices_take_the_place_of_their_card() -> None:
@@ -334,65 +171,6 @@ def test_slices_of_a_lost_card_are_lost() -> None:
     card.is_lost = True
     lost = {uuid for uuid, report in by_uuid(reader.read()).items() if report.faults.is_lost}
     assert lost == {"MIG-0", "MIG-1"}
-
-
-# --- whatever the driver refuses --------------------------------------------------------------------------------------
-
-CODES = [
-    pynvml.NVML_ERROR_NOT_SUPPORTED,
-    pynvml.NVML_ERROR_FUNCTION_NOT_FOUND,
-    pynvml.NVML_ERROR_UNKNOWN,
-    pynvml.NVML_ERROR_NO_PERMISSION,
-    pynvml.NVML_ERROR_TIMEOUT,
-    pynvml.NVML_ERROR_GPU_IS_LOST,
-    pynvml.NVML_ERROR_RESET_REQUIRED,
-]
-ALWAYS = {"nvmlInit", "nvmlDeviceGetCount"}
-"""Without these there is no driver."""
-refusals = st.dictionaries(st.sampled_from(sorted(set(functions_of(FakeNvml)) - ALWAYS)), st.sampled_from(CODES))
-
-
-@given(everywhere=refusals, one=refusals, is_sliced=st.booleans())
-def test_whatever_calls_fail_the_reports_are_valid(
-    everywhere: dict[str, int], one: dict[str, int], is_sliced: bool
-) -> None:
-    cards = [sliced(2) if is_sliced else FakeCard("GPU-0"), *h100s(3)[1:]]
-    fake = FakeNvml(cards)
-    reader = NvmlReader(fake)
-    before = by_uuid(reader.read())
-    fake.refused, cards[1].refused = everywhere, one
-    speak_of_driver = {everywhere.get(name) for name in ("nvmlDeviceGetHandleByIndex", "nvmlDeviceGetUUID")} - {
-        None,
-        pynvml.NVML_ERROR_GPU_IS_LOST,
-        pynvml.NVML_ERROR_RESET_REQUIRED,
-    }
-    for _ in range(2):
-        try:
-            reports = reader.read()
-        except ReaderError:
-            assert speak_of_driver, "the driver is there as long as one card answers, or says that it is lost"
-            return
-        for report in reports:
-            assert GpuReport.model_validate_json(report.model_dump_json()) == report
-        assert max(Counter(report.identity.uuid for report in reports).values(), default=1) == 1
-        if "nvmlDeviceGetMigMode" not in everywhere and "nvmlDeviceGetMigMode" not in one:
-            cards_before = {report.identity.parent_uuid or uuid for uuid, report in before.items()}
-            now = {report.identity.parent_uuid or report.identity.uuid for report in reports}
-            mig_calls = {"nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetMigDeviceHandleByIndex"}
-            hidden = {"GPU-0"} if is_sliced and mig_calls & everywhere.keys() else set()
-            assert cards_before - now <= hidden, "no card is left out"
-
-
-@given(refused=st.dictionaries(st.sampled_from(sorted(functions_of(FakeNvml))), st.sampled_from(CODES)))
-def test_whatever_calls_fail_from_the_start_a_reader_is_made_or_refused(refused: dict[str, int]) -> None:
-    fake = FakeNvml(h100s(2))
-    fake.refused = refused
-    try:
-        reports = NvmlReader(fake).read()
-    except ReaderError:
-        assert refused.keys() & (ALWAYS | {"nvmlDeviceGetHandleByIndex", "nvmlDeviceGetUUID"})
-    else:
-        assert len(reports) <= 2
 
 
 def test_pci_addresses_are_written_as_linux_does() -> None:
