@@ -1,0 +1,30 @@
+"""The rows of a run. Fields and constraints only.
+
+Lock order everywhere: `RunStream` row, then `Run` row, then lanes.
+"""
+
+from runs.models.attempts import Attempt, AttemptOutcome, PlanRevision, submission_id
+from runs.models.commands import RESIZE_REQUESTED, RESIZE_STATES, PendingCommand, RunResize
+from runs.models.planning import CachedPlan, MeasuredCosts
+from runs.models.queueing import QueuePlace, RunPace
+from runs.models.runs import MAX_NAME_CHARS, STATE_VALUES, Run, RunStream, RunTransition
+
+__all__ = [
+    "MAX_NAME_CHARS",
+    "RESIZE_REQUESTED",
+    "RESIZE_STATES",
+    "STATE_VALUES",
+    "Attempt",
+    "AttemptOutcome",
+    "CachedPlan",
+    "MeasuredCosts",
+    "PendingCommand",
+    "PlanRevision",
+    "QueuePlace",
+    "Run",
+    "RunPace",
+    "RunResize",
+    "RunStream",
+    "RunTransition",
+    "submission_id",
+]
