@@ -17,8 +17,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
 from api.problems import Problem
-from runs.plan_body import PlanBody
-from telemetry.frames import PoolFrame, ProjectsFrame, RunFrame
+from runs.planning.plan_body import PlanBody
+from telemetry.sockets.frames import PoolFrame, ProjectsFrame, RunFrame
 from telemetry.stream_items import BULK_TYPES, StreamItem
 from worker.contracts.applicability import Inapplicable
 from worker.contracts.commands import RunCommand

@@ -16,9 +16,9 @@ from rest_framework.views import set_rollback
 from typing_extensions import TypedDict
 
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
-from runs.plan_cache import PlanningFailed
-from runs.pool_removal import PoolInUse
-from runs.resize_services import ResizeUnderWay
+from runs.planning.plan_cache import PlanningFailed
+from runs.pool.pool_removal import PoolInUse
+from runs.resizing.resize_services import ResizeUnderWay
 from runs.transitions import RunStateConflict
 
 CONTENT_TYPE = "application/problem+json"

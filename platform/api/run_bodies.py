@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from accounts.models import Membership, User
-from runs.idle_lanes import idle_of
+from runs.lending.idle_lanes import idle_of
 from runs.models import Run
 from runs.run_body import RunBody, run_body
 from runs.wait_reasons import why_waiting

@@ -7,9 +7,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from fleet.models import Lane, LaneKind, Node, ServiceState
-from fleet.pool_membership import assign_pools, lock_membership
+from fleet.pools.pool_membership import assign_pools, lock_membership
 from fleet.signals import announce_lanes
-from fleet.state_changes import change_state
+from fleet.states.state_changes import change_state
 from worker.contracts.lanes import DEFAULT_POOL, gpu_resource
 
 LOCAL_NODE = "local"

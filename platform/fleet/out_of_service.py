@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from fleet.models import LaneKind
 from fleet.selectors import lanes_with_places
-from fleet.standing import PoolState, Standing, of_lane
+from fleet.states.standing import PoolState, Standing, of_lane
 
 MAX_PLACES = 3
 """Places that are named one by one; more are counted."""

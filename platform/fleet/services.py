@@ -15,16 +15,16 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from fleet.device_mixes import demand_for, taken_in_order
-from fleet.lane_choice import ChosenLanes, LaneDemand
+from fleet.allocation.device_mixes import demand_for, taken_in_order
+from fleet.allocation.lane_choice import ChosenLanes, LaneDemand
+from fleet.allocation.lane_loans import end_loans
+from fleet.allocation.lane_locks import LockedLanes, lock_best, locked_lanes
+from fleet.allocation.wide_lanes import regroup_on_commit
 from fleet.lane_demand import kind_for, kinds_wanted, lane_name, lane_number, lanes_in_order
-from fleet.lane_loans import end_loans
-from fleet.lane_locks import LockedLanes, lock_best, locked_lanes
 from fleet.models import Lane, LaneUse
-from fleet.pool_changes import publish_holders
+from fleet.pools.pool_changes import publish_holders
 from fleet.selectors import grant_of, pool_lanes
 from fleet.signals import announce_lanes
-from fleet.wide_lanes import regroup_on_commit
 from worker.contracts.lanes import LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole
 

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods
 from gallery.artifact_bundles import read_bundle
 from gallery.artifacts import ArtifactTaken, store_artifact, store_artifacts
 from gallery.storage import MAX_ARTIFACT_BYTES, ArtifactRefused, ChecksumMismatch
-from runs.tokens import authorise
-from telemetry.ingest_views import bearer_token, refusal, with_token_refusals
+from runs.attempts.tokens import authorise
+from telemetry.ingest.ingest_views import bearer_token, refusal, with_token_refusals
 from worker.contracts.ingest import SHA256_HEADER
 
 

@@ -16,7 +16,7 @@ from gallery.downloads import bytes_response
 from gallery.ingest_views import announced, upload
 from gallery.models import Preview
 from gallery.pieces import StoredBytes
-from telemetry.ingest_views import bearer_token, refusal
+from telemetry.ingest.ingest_views import bearer_token, refusal
 from worker.contracts.ingest import BootstrapRequest
 from worker.contracts.previews import PreviewDone
 

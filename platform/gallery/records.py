@@ -1,7 +1,7 @@
 """Rows for the samples, adapters and checkpoints in events, written inside the ingest's transaction."""
 
 from gallery.models import Adapter, CheckpointRecord, Sample
-from telemetry.handlers import EventContext, register
+from telemetry.ingest.handlers import EventContext, register
 from worker.contracts.events import AdapterEvent, CheckpointEvent, SamplesEvent
 
 

@@ -9,8 +9,8 @@ class RunsConfig(AppConfig):
     def ready(self) -> None:
         # Models can be imported from here on only.
         from fleet.signals import lanes_available
-        from runs.borrowing import lend_soon
-        from runs.dispatch import dispatch_soon
+        from runs.lending.borrowing import lend_soon
+        from runs.queue.dispatch import dispatch_soon
 
         lanes_available.connect(dispatch_soon)
         lanes_available.connect(lend_soon)

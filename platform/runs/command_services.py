@@ -15,11 +15,11 @@ from pydantic import ValidationError as ContractError
 from accounts.access import TO_CONTROL_RUNS, require_role
 from accounts.models import User
 from audit.record import record
-from runs import attempts
+from runs.attempts import attempts
 from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
-from runs.pool_removal import require_pool
+from runs.pool.pool_removal import require_pool
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.commands import CommandKind, RunCommand

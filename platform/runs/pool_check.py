@@ -9,7 +9,7 @@ from accounts.models import Project
 from fleet.lane_demand import fits, kind_for, kinds_wanted, shrunk
 from fleet.models import LaneKind, Pool
 from fleet.selectors import all_lanes
-from fleet.shares import pools_open_to, scarce_kind, shares
+from fleet.shares.shares import pools_open_to, scarce_kind, shares
 from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec

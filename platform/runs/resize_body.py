@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from accounts.access import Actor
 from fleet.lane_demand import kind_for
 from fleet.selectors import free_devices, grants_with_devices, pool_lanes
-from runs import attempts
+from runs.attempts import attempts
 from runs.models import RESIZE_STATES, Attempt, MeasuredCosts, Run, RunResize
 from runs.run_body import IsoTime
 from runs.selectors import get_run

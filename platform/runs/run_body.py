@@ -43,7 +43,7 @@ class Headline(TypedDict, total=False):
 
 @with_config(use_attribute_docstrings=True)
 class Failure(TypedDict):
-    """Why a run failed, and what to try; `runs.failure` finds it."""
+    """Why a run failed, and what to try; `runs.attempts.failure` finds it."""
 
     reason: str
     """One sentence with the field, the value and what to do."""

@@ -1,7 +1,7 @@
 """The queue of a pool: the runs that wait for lanes there, in the order in which they get them.
 
     priority, then age ─► fair share between projects ─► places that admins gave ─► limits of projects
-    (in a project)        (`fleet.fair_share`)           (`runs.queue_places`)     and budgets
+    (in a project)        (`fleet.fair_share`)           (`runs.queue.queue_places`)  and budgets
 
 A run whose project holds as many lanes of the pool as it may is stopped: it waits until some of them are free. So is
 one whose project has spent its budget: it waits for a new one.
@@ -19,8 +19,8 @@ from django.utils import timezone
 from fleet.fair_share import Share, Waiting, ranked, within_limits
 from fleet.lane_demand import kinds_wanted
 from fleet.selectors import all_lanes, pool_lanes
-from fleet.shares import held_lanes, scarce_kind, shares, used_lane_hours
-from fleet.spending import projects_held_back
+from fleet.shares.shares import held_lanes, scarce_kind, shares, used_lane_hours
+from fleet.shares.spending import projects_held_back
 from runs.models import Attempt, QueuePlace, Run
 from worker.contracts.states import RunState
 

@@ -5,9 +5,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from accounts.access import Actor, NotVisible, role_in, visible_projects
-from runs.idle_lanes import idle_of
+from runs.lending.idle_lanes import idle_of
 from runs.models import Attempt, PendingCommand, PlanRevision, Run, RunTransition
-from runs.plan_body import PlanBody, PlanStep, RevisedPlan
+from runs.planning.plan_body import PlanBody, PlanStep, RevisedPlan
 from runs.run_body import RunBody, run_body
 from runs.wait_reasons import why_waiting
 

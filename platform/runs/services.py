@@ -15,11 +15,11 @@ from accounts.access import TO_CREATE_RUNS, TO_DELETE_RUNS, TO_EDIT_RUNS, requir
 from accounts.models import Project, User
 from audit.record import record
 from live.publish import publish_project
-from runs.cost_history import workload_of
 from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
 from runs.models import MAX_NAME_CHARS, Run, RunStream
-from runs.pool_removal import require_pool
+from runs.planning.cost_history import workload_of
+from runs.pool.pool_removal import require_pool
 from runs.run_body import run_row
 from runs.spec_check import SpecReport, check_spec
 from runs.stream import lock_stream

@@ -16,9 +16,9 @@ from catalog.model_configs import model_problems
 from catalog.prompt_pictures import picture_problem
 from catalog.scorers import scorer_problems
 from catalog.selectors import prompts_of_set
-from fleet.device_mixes import gang_alike
+from fleet.allocation.device_mixes import gang_alike
 from fleet.selectors import pool_devices
-from runs.device_order import best_first
+from runs.planning.device_order import best_first
 from runs.pool_check import pool_problems
 from runs.wait_reasons import lacking
 from worker.contracts.families import negative_prompt_problem

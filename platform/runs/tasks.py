@@ -7,23 +7,23 @@ from uuid import UUID
 
 from celery import shared_task
 
-from fleet.spending import check_budgets
-from fleet.upkeep import end_maintenance
-from fleet.wide_lanes import regroup_all
-from runs.borrowing import lend_idle_lanes
-from runs.budget_stops import stop_spent_projects
+from fleet.allocation.wide_lanes import regroup_all
+from fleet.health.upkeep import end_maintenance
+from fleet.shares.spending import check_budgets
+from runs.attempts.launch import launch
+from runs.attempts.reconciler import Reconciler
+from runs.attempts.web_probe import HttpWebProbe
 from runs.checkpoint_files import delete_checkpoints as delete_checkpoint_files
 from runs.cluster import RayCluster
-from runs.dispatch import dispatch_waiting
-from runs.draining import move_runs_off
-from runs.gpu_test_jobs import watch as watch_tests
-from runs.idle_lanes import release_idle_lanes
-from runs.launch import launch
+from runs.lending.borrowing import lend_idle_lanes
+from runs.lending.idle_lanes import release_idle_lanes
+from runs.lending.reclaiming import ask_back
 from runs.models import submission_id
-from runs.node_agent_job import keep_agent
-from runs.reclaiming import ask_back
-from runs.reconciler import Reconciler
-from runs.web_probe import HttpWebProbe
+from runs.pool.budget_stops import stop_spent_projects
+from runs.pool.gpu_test_jobs import watch as watch_tests
+from runs.pool.node_agent_job import keep_agent
+from runs.queue.dispatch import dispatch_waiting
+from runs.resizing.draining import move_runs_off
 from worker.contracts import task_names
 
 

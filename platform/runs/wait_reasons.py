@@ -11,8 +11,8 @@ from fleet.lane_demand import fits, kinds_wanted
 from fleet.models import LaneKind
 from fleet.out_of_service import lanes_out_of_service, why_out_of_service
 from fleet.selectors import all_lanes, free_lanes, pool_lanes
-from fleet.shares import scarce_kind, shares
-from fleet.spending import budgets_in_words
+from fleet.shares.shares import scarce_kind, shares
+from fleet.shares.spending import budgets_in_words
 from runs.models import Run
 from runs.run_queue import WAITING_STATES, Queue, current_queue
 from worker.contracts.lanes import DEFAULT_POOL, LaneSpec

@@ -4,6 +4,6 @@ from channels.auth import AuthMiddlewareStack
 from channels.routing import URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
 
-from telemetry.routing import websocket_urlpatterns
+from telemetry.sockets.routing import websocket_urlpatterns
 
 websocket_application = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))

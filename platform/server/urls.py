@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 urlpatterns = [
-    path("api/ingest/v1/", include("telemetry.ingest_urls")),
+    path("api/ingest/v1/", include("telemetry.ingest.ingest_urls")),
     path("api/ingest/v1/", include("gallery.ingest_urls")),
     path("api/v1/", include("api.urls")),
     path("admin/", admin.site.urls),

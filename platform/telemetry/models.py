@@ -57,7 +57,7 @@ class MetricPoint(models.Model):
 
 
 class MetricRollup(models.Model):
-    """What the points of one metric say in one bucket of optimizer steps; see `telemetry.metric_rollups`."""
+    """What the points of one metric say in one bucket of optimizer steps; see `telemetry.curves.metric_rollups`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=128)

@@ -20,10 +20,10 @@ from accounts.models import Project, User
 from accounts.services import create_project
 from fleet.models import LaneUse, Pool
 from fleet.services import release
-from fleet.shares import set_share
-from runs import attempts
-from runs.dispatch import begin, choose_lanes_for, dispatch_waiting
+from fleet.shares.shares import set_share
+from runs.attempts import attempts
 from runs.models import Attempt, AttemptOutcome, Run, RunStream
+from runs.queue.dispatch import begin, choose_lanes_for, dispatch_waiting
 from runs.run_queue import current_queue
 from runs.services import create_run
 from server.embedded.waiting import wait_until

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 from websockets.sync.client import ClientConnection, connect
 
 from fleet.models import Gpu, Lane, LaneUse, Node
-from fleet.pool_changes import digests
+from fleet.pools.pool_changes import digests
 from server.embedded.local_servers import database_and_broker
 from server.embedded.waiting import wait_until
 from server.stack.first_start import migrate_and_collect

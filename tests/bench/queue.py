@@ -28,10 +28,10 @@ def fill_queue(num_waiting: int) -> None:
     """Runs of ten projects that wait, and the paces that forecasts rest on."""
     from accounts.models import User
     from accounts.services import create_project
-    from runs.attempts import mint
-    from runs.auto_placement import ResolvedPlacement
+    from runs.attempts.attempts import mint
+    from runs.forecast.paces import likeness_of
     from runs.models import Attempt, Run, RunPace, RunStream
-    from runs.paces import likeness_of
+    from runs.planning.auto_placement import ResolvedPlacement
     from runs.services import create_run
 
     chance = random.Random(7)
@@ -88,9 +88,9 @@ def measure(var: Path, num_nodes: int, num_gpus: int, num_waiting: int, num_roun
     from accounts.models import User
     from fleet.models import Gpu, Lane, Node
     from fleet.selectors import free_lanes, held_lanes_of
-    from runs.dispatch import dispatch_waiting
-    from runs.queue_board import queue_rows, running_rows
-    from runs.queue_forecast import admission, forecast
+    from runs.queue.dispatch import dispatch_waiting
+    from runs.queue.queue_board import queue_rows, running_rows
+    from runs.queue.queue_forecast import admission, forecast
     from runs.run_queue import current_queue
     from server.embedded.local_servers import database_and_broker
     from server.stack.first_start import migrate_and_collect

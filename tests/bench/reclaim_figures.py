@@ -14,10 +14,10 @@ from accounts.models import Project, User
 from fleet.models import Lane, LaneKind, LaneLoan
 from fleet.selectors import free_lanes
 from fleet.services import LaneHolder, WantedLanes, allocate_more
-from runs.borrowing import lend_idle_lanes
-from runs.dispatch import dispatch_waiting
+from runs.lending.borrowing import lend_idle_lanes
+from runs.lending.reclaiming import ask_back
 from runs.models import Attempt, Run, RunResize
-from runs.reclaiming import ask_back
+from runs.queue.dispatch import dispatch_waiting
 from runs.services import create_run
 from tests.web.runs.elastic_runs import at_work, elastic_spec, join, measure, report
 from worker.contracts.lanes import DEFAULT_POOL

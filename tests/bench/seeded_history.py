@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from accounts.models import Project
 from audit.models import AuditEntry
-from fleet.live_rollups import KEPT
 from fleet.models import Gpu, GpuMinute, HealthChange, Lane, LaneKind, LaneUse, Node, ServiceState, StateChange
+from fleet.reports.live_rollups import KEPT
 from runs.models import Run
 
 DAYS = 30

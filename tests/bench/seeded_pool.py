@@ -14,11 +14,11 @@ from django.contrib.sessions.backends.db import SessionStore
 
 from accounts.models import Project, User
 from accounts.services import create_project
+from fleet.health.upkeep import PoolAction, act_on_all
 from fleet.models import Gpu, Lane, LaneKind, Node, NodeAgent
-from fleet.node_agents import new_agent, trade_code
-from fleet.report_intake import take
+from fleet.reports.node_agents import new_agent, trade_code
+from fleet.reports.report_intake import take
 from fleet.services import LaneHolder, allocate
-from fleet.upkeep import PoolAction, act_on_all
 from runs.services import create_run
 from worker.contracts.lanes import LaneSpec
 from worker.contracts.node_reports import (

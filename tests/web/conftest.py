@@ -10,8 +10,8 @@ import pytest
 django.setup()
 
 from accounts.models import Membership, Project, ProjectRole, User  # noqa: E402
-from runs.cost_history import workload_of  # noqa: E402
 from runs.models import Run, RunStream  # noqa: E402
+from runs.planning.cost_history import workload_of  # noqa: E402
 from worker.contracts.prompts import dump_prompts  # noqa: E402
 from worker.contracts.run_spec import RunSpec  # noqa: E402
 from worker.contracts.states import RunState  # noqa: E402
@@ -109,6 +109,12 @@ def viewer(make_user: MakeUser, project: Project) -> User:
     user = make_user("vera")
     Membership.objects.create(project=project, user=user, role=ProjectRole.VIEWER)
     return user
+
+
+@pytest.fixture
+def admin(make_user: MakeUser) -> User:
+    """A pool admin, of no project."""
+    return make_user("pool-admin", is_pool_admin=True)
 
 
 @pytest.fixture

@@ -2591,7 +2591,7 @@ export interface components {
         };
         /**
          * Failure
-         * @description Why a run failed, and what to try; `runs.failure` finds it.
+         * @description Why a run failed, and what to try; `runs.attempts.failure` finds it.
          */
         readonly Failure: {
             /** @description One sentence with the field, the value and what to do. */

@@ -1,11 +1,10 @@
 /** A chart over clock time: lines with an envelope, stacked areas of buckets, or stacked bars of days. It follows its
  * box's size, the theme and its data; charts with one `syncKey` share a crosshair. */
 
-import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { colour, faded, themeVersion } from "../base/palette.ts";
+import { colour, faded } from "../base/palette.ts";
 import type { Column } from "./axis.ts";
-import { axisStyle, drawReference, padded, valueAxis } from "./chart.tsx";
+import { axisStyle, drawReference, padded, usePlot, valueAxis } from "./plot.ts";
 import { stacked } from "./stacks.ts";
 
 export interface TimeSeries {
@@ -36,38 +35,20 @@ interface Props {
 }
 
 export function TimeChart(props: Props) {
-  const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const latest = useRef(props);
-  latest.current = props;
-  const shape = [
-    props.series.map((one) => one.label + one.colour).join("|"),
-    props.shape,
-    props.band !== undefined,
-    props.range?.join(),
-    props.reference,
-    props.height,
-    props.at.length < FEW_READINGS,
-    themeVersion.value,
-  ].join("#");
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const created = new uPlot(options(latest, element.clientWidth), columns(latest.current), element);
-    plot.current = created;
-    const observer = new ResizeObserver(() =>
-      created.setSize({ width: element.clientWidth, height: latest.current.height }),
-    );
-    observer.observe(element);
-    return () => {
-      observer.disconnect();
-      created.destroy();
-      plot.current = null;
-    };
-  }, [shape]);
-  useEffect(() => {
-    plot.current?.setData(columns(props));
-  }, [props.at, props.series, props.band]);
+  const box = usePlot({
+    props,
+    shape: [
+      props.series.map((one) => one.label + one.colour).join("|"),
+      props.shape,
+      props.band !== undefined,
+      props.range?.join(),
+      props.reference,
+      props.at.length < FEW_READINGS,
+    ],
+    options,
+    columns,
+    data: [props.at, props.series, props.band],
+  });
   return <div ref={box} class="chart" role="img" aria-label={props.label} style={{ minHeight: `${props.height}px` }} />;
 }
 
@@ -114,7 +95,7 @@ function drawn({ at, series, shape, band }: Props): uPlot.Series[] {
   return [{}, ...stack.reverse()];
 }
 
-function options(latest: { current: Props }, width: number): uPlot.Options {
+function options(latest: { readonly current: Props }, width: number): uPlot.Options {
   const props = latest.current;
   const [low, high] = props.range ?? [0, 0];
   const numSeries = props.series.length;

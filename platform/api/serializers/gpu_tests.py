@@ -6,8 +6,8 @@ from rest_framework import serializers
 
 from api.pages import MAX_PAGE
 from api.serializers.answers import ModelAnswer, contract_field
+from fleet.health.upkeep import MAX_REASON_CHARS
 from fleet.models import GpuTest
-from fleet.upkeep import MAX_REASON_CHARS
 from worker.contracts.gpu_tests import GpuTestStep
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from api.pages import DEFAULT_PAGE, MAX_PAGE
-from telemetry.lend_listing import LendsBy
-from telemetry.lend_rows import LendKind
+from telemetry.lending.lend_rows import LendKind
+from telemetry.lending.lend_sums import LendsBy
 
 
 class LendsQuery(serializers.Serializer[Any]):

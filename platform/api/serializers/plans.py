@@ -1,4 +1,4 @@
-"""The request to plan a spec; the answer is defined in `runs.plan_body`."""
+"""The request to plan a spec; the answer is defined in `runs.planning.plan_body`."""
 
 from typing import Any
 

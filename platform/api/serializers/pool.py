@@ -8,11 +8,11 @@ from rest_framework import serializers
 from api.pages import MAX_PAGE
 from api.serializers.answers import Answer, contract_field
 from api.serializers.gpu_tests import GpuTestBody
+from fleet.allocation.wide_lanes import MAX_GPUS_PER_LANE
+from fleet.health.upkeep import LANE_ACTIONS, MAX_REASON_CHARS, PoolAction
 from fleet.health_rules import Health
 from fleet.models import LaneKind, StateChange
-from fleet.standing import PoolState
-from fleet.upkeep import LANE_ACTIONS, MAX_REASON_CHARS, PoolAction
-from fleet.wide_lanes import MAX_GPUS_PER_LANE
+from fleet.states.standing import PoolState
 from worker.contracts.node_reports import GpuFaults, GpuIdentity, GpuLive, GpuTopology
 
 LANE_KINDS = [kind.value for kind in LaneKind]

@@ -7,8 +7,8 @@ from rest_framework import serializers
 from api.pages import MAX_PAGE
 from api.serializers.answers import Answer, contract_field
 from api.serializers.pool import HEALTHS, LANE_KINDS, MAX_ID, MAX_TARGETS
-from fleet.occupancy import MAX_BUCKETS
-from fleet.upkeep import MAX_REASON_CHARS
+from fleet.health.upkeep import MAX_REASON_CHARS
+from fleet.states.occupancy import MAX_BUCKETS
 from worker.contracts.node_reports import GpuFaults
 
 DEFAULT_BUCKETS = 120

@@ -5,12 +5,12 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
-from fleet.pool_policies import SETTINGS
-from runs.alternatives import Change
-from runs.end_forecast import Basis
+from fleet.shares.pool_policies import SETTINGS
+from runs.forecast.end_forecast import Basis
 from runs.models import STATE_VALUES
-from runs.queue_blockers import BlockerKind
-from runs.queue_places import Direction
+from runs.queue.alternatives import Change
+from runs.queue.queue_blockers import BlockerKind
+from runs.queue.queue_places import Direction
 from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
 from worker.contracts.names import Priority
 

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
 from runs.models import STATE_VALUES
-from runs.resize_services import MAX_LANES
+from runs.resizing.resize_services import MAX_LANES
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
 from worker.contracts.names import LaneRole, Priority

@@ -4,10 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from telemetry.curves import MAX_POINTS
-from telemetry.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
+from telemetry.curves.curves import MAX_POINTS
+from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
 from telemetry.selectors import LOG_LEVELS
-from telemetry.timeline import DEFAULT_SPANS, MAX_SPANS
+from telemetry.timeline.timeline import DEFAULT_SPANS, MAX_SPANS
 
 MAX_ITEMS = 1000
 

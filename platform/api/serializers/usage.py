@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer
-from runs.lane_usage import UsageBy
+from runs.pool.lane_usage import UsageBy
 
 
 class UsageQuery(serializers.Serializer[Any]):

@@ -14,7 +14,7 @@ from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import budgets as bodies
 from fleet.models import BudgetPeriod, BudgetUnit, WhenSpent
-from fleet.spending import remove_budget, set_budget, spending, spendings
+from fleet.shares.spending import remove_budget, set_budget, spending, spendings
 
 
 class BudgetsView(APIView):

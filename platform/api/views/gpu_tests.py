@@ -9,8 +9,8 @@ from rest_framework.views import APIView
 from api.pages import NewestFirst, page_of
 from api.request_parsing import checked, user_of
 from api.serializers import gpu_tests as bodies
+from fleet.health.upkeep import ask_for_test
 from fleet.models import Gpu
-from fleet.upkeep import ask_for_test
 
 
 class GpuTestsView(APIView):

@@ -13,10 +13,10 @@ from api.request_parsing import checked, user_of
 from api.serializers import gpu_tests as test_bodies
 from api.serializers import pool_history as bodies
 from api.views.pool import NewestChangesFirst
-from fleet.live_history import live_history
+from fleet.health.upkeep import ask_for_tests
 from fleet.models import Gpu
-from fleet.upkeep import ask_for_tests
-from runs.gpu_view import gpu_health_rows, gpu_uses, uses_of
+from fleet.reports.live_history import live_history
+from runs.pool.gpu_view import gpu_health_rows, gpu_uses, uses_of
 
 
 class NewestUsesFirst(CursorPage):

@@ -12,8 +12,9 @@ from rest_framework.views import APIView
 from api.contract_schema import list_of, page_schema
 from api.request_parsing import checked, user_of
 from api.serializers import lends as bodies
-from telemetry.lend_listing import LendsBy, LendSum, LendsWanted, cursor_of, lends, parse_cursor, sums
-from telemetry.lend_rows import Lend, LendKind
+from telemetry.lending.lend_listing import LendsWanted, cursor_of, lends, parse_cursor
+from telemetry.lending.lend_rows import Lend, LendKind
+from telemetry.lending.lend_sums import LendsBy, LendSum, sums
 
 
 class LendsView(APIView):

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 from api.request_parsing import checked, user_of
 from api.serializers import pool_history as bodies
 from fleet.models import LaneKind
-from fleet.occupancy import occupancy
+from fleet.states.occupancy import occupancy
 
 
 class OccupancyView(APIView):

@@ -20,13 +20,13 @@ from rest_framework.views import APIView
 from api.pages import CursorPage, page_of
 from api.request_parsing import checked, user_of
 from api.serializers import pool as bodies
-from fleet.annotate import annotate
+from fleet.allocation.wide_lanes import set_gpus_per_lane
+from fleet.health.upkeep import PoolAction, act, act_on_all
 from fleet.models import Gpu, Lane, Node, StateChange
-from fleet.node_removal import remove_node
+from fleet.pools.annotate import annotate
 from fleet.selectors import changes_of
-from fleet.upkeep import PoolAction, act, act_on_all
-from fleet.wide_lanes import set_gpus_per_lane
-from runs.pool_view import GpuRow, LaneRow, NodeRow, gpu_row, lane_row, node_row, pool_facts, pool_rows
+from fleet.states.node_removal import remove_node
+from runs.pool.pool_view import GpuRow, LaneRow, NodeRow, gpu_row, lane_row, node_row, pool_facts, pool_rows
 
 
 class PoolView(APIView):

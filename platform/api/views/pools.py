@@ -11,9 +11,9 @@ from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import pools as bodies
 from fleet.models import Pool
-from fleet.pool_services import change_pool, create_pool, moves_after
-from runs.pool_overview import pool_overviews
-from runs.pool_removal import remove_pool
+from fleet.pools.pool_services import change_pool, create_pool, moves_after
+from runs.pool.pool_overview import pool_overviews
+from runs.pool.pool_removal import remove_pool
 
 
 class PoolsView(APIView):

@@ -16,11 +16,11 @@ from api.request_parsing import checked, user_of
 from api.serializers import queue as bodies
 from fleet.fair_share import Share
 from fleet.models import Pool
-from fleet.pool_policies import policy_of, set_policy
-from fleet.shares import set_share
-from runs.queue_board import queue_rows, running_rows
+from fleet.shares.pool_policies import policy_of, set_policy
+from fleet.shares.shares import set_share
+from runs.pool.share_view import share_rows
+from runs.queue.queue_board import queue_rows, running_rows
 from runs.run_queue import pools_with_queues
-from runs.share_view import share_rows
 
 
 class QueueView(APIView):

@@ -14,7 +14,7 @@ from api.pages import CursorPage, page_of
 from api.serializers import runs as bodies
 from api.views.telemetry import RunDataView
 from runs import selectors
-from runs.plan_body import RunPlan
+from runs.planning.plan_body import RunPlan
 
 
 class InStreamOrder(CursorPage):

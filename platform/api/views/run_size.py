@@ -17,7 +17,7 @@ from api.views.telemetry import RunDataView
 from fleet.services import WantedLanes
 from runs import selectors
 from runs.resize_body import RunSize, run_size
-from runs.resize_services import WantedResize, request_resize
+from runs.resizing.resize_services import WantedResize, request_resize
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import RoleChange
 

@@ -23,10 +23,10 @@ from api.run_bodies import run_bodies
 from api.serializers import plans
 from api.serializers import runs as bodies
 from runs import command_services, selectors, services
-from runs.asked_lanes import set_priority
-from runs.auto_placement import hypothetical_plan
 from runs.models import Run
-from runs.plan_body import PlanPreview
+from runs.planning.auto_placement import hypothetical_plan
+from runs.planning.plan_body import PlanPreview
+from runs.queue.asked_lanes import set_priority
 from runs.run_body import RunBody
 from runs.spec_check import WHOLE_SPEC, check_spec, warnings_of
 

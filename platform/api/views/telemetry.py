@@ -16,12 +16,12 @@ from api.serializers import telemetry as bodies
 from runs.models import Run
 from runs.selectors import get_run
 from telemetry import selectors
-from telemetry.bubbles import Bubbles, bubbles
-from telemetry.curves import Curves, curves
-from telemetry.lending_ledger import Lending, lending
+from telemetry.curves.curves import Curves, curves
+from telemetry.lending.lending_ledger import Lending, lending
 from telemetry.selectors import StalenessOfBatch
 from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item, LogItem
-from telemetry.timeline import Timeline, timeline
+from telemetry.timeline.bubbles import Bubbles, bubbles
+from telemetry.timeline.timeline import Timeline, timeline
 
 STREAM_ITEMS = {"type": "array", "items": named_component("StreamItem")}
 

@@ -16,8 +16,8 @@ from rest_framework.views import APIView
 from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import usage as bodies
-from runs.daily_usage import daily_usage
-from runs.lane_usage import UsageBy, UsageRow, usage
+from runs.pool.daily_usage import daily_usage
+from runs.pool.lane_usage import UsageBy, UsageRow, usage
 
 COLUMNS = ("key", "name", "lane_hours", "gpu_hours", "cost", "num_runs", "unpriced_gpu_hours")
 Found = TypeVar("Found")

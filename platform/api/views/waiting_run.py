@@ -14,10 +14,10 @@ from api.request_parsing import checked, user_of
 from api.serializers import queue as bodies
 from api.views.telemetry import RunDataView
 from runs import selectors
-from runs.alternatives import alternatives
-from runs.asked_lanes import change_lanes
 from runs.models import Run
-from runs.queue_places import Direction, move_in_queue, undo_move
+from runs.queue.alternatives import alternatives
+from runs.queue.asked_lanes import change_lanes
+from runs.queue.queue_places import Direction, move_in_queue, undo_move
 from runs.run_body import RunBody
 
 

@@ -34,7 +34,7 @@ class Lane(InService):
     label = models.CharField(max_length=120, unique=True)
     """`<node>/<kind>-<index>`: how pages and admins name it. A GPU lane has the index of its first GPU."""
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="lanes")
-    """A new lane is in the default one until `fleet.pool_membership`, which alone changes it, has looked at it."""
+    """A new lane is in the default one until `fleet.pools.pool_membership`, which alone changes it, has seen it."""
     num_cpus = models.FloatField(default=0.5)
     run_id = models.UUIDField(null=True, db_index=True)
     """The run that it is held for; empty if it is free, and if a test holds it."""

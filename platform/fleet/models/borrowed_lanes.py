@@ -1,7 +1,7 @@
 """Loans of lanes between runs: who lends what to whom, from when until when, why, and what was expected of it.
 
 What a loan has brought (samples, batches that end sooner) is measured by the run's telemetry and read from there
-(`telemetry.lend_listing`). Invariant: a lane has at most one open loan, and its loan ends with its use.
+(`telemetry.lending.lend_listing`). Invariant: a lane has at most one open loan, and its loan ends with its use.
 """
 
 import uuid

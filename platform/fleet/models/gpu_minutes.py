@@ -6,7 +6,7 @@ from fleet.models.nodes import Gpu
 
 
 class GpuMinute(models.Model):
-    """One minute of one GPU. Appended when the minute has ended; deleted when `fleet.live_rollups.KEPT` has passed."""
+    """One minute of one GPU. Appended when it has ended; deleted when `fleet.reports.live_rollups.KEPT` has passed."""
 
     gpu = models.ForeignKey(Gpu, on_delete=models.CASCADE, related_name="minutes")
     begin = models.DateTimeField()
@@ -30,7 +30,8 @@ class GpuReadings(models.Model):
 
     at = models.DateTimeField(db_index=True)
     values = models.JSONField()
-    """By the GPU's key: its readings in the order of `fleet.live_rollups.QUANTITIES`, then what reduced its clocks."""
+    """By the GPU's key: its readings in the order of `fleet.reports.live_rollups.QUANTITIES`, then what reduced its
+    clocks."""
 
     def __str__(self) -> str:
         return f"readings at {self.at:%H:%M:%S}"

@@ -1,6 +1,6 @@
 """Pools: parts of the installation's lanes, each with its own queue, shares and policy.
 
-Invariant: each lane is in exactly one pool, which `fleet.pool_membership` alone writes. The pool `default` always
+Invariant: each lane is in exactly one pool, which `fleet.pools.pool_membership` alone writes. The pool `default` always
 exists, and takes the lanes that no other pool's labels match.
 """
 

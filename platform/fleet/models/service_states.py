@@ -1,6 +1,6 @@
 """Whether a node, a GPU or a lane takes work, by whose decision, and every change of that.
 
-Invariant: `fleet.state_changes` alone writes these columns, and appends a `StateChange` with each change.
+Invariant: `fleet.states.state_changes` alone writes these columns, and appends a `StateChange` with each change.
 """
 
 from django.db import models

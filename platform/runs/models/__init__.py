@@ -3,11 +3,11 @@
 Lock order everywhere: `RunStream` row, then `Run` row, then lanes.
 """
 
-from runs.models.attempts import Attempt, AttemptOutcome, PlanRevision, submission_id
-from runs.models.commands import RESIZE_REQUESTED, RESIZE_STATES, PendingCommand, RunResize
-from runs.models.planning import CachedPlan, MeasuredCosts
-from runs.models.queueing import QueuePlace, RunPace
-from runs.models.runs import MAX_NAME_CHARS, STATE_VALUES, Run, RunStream, RunTransition
+from runs.models.attempt_rows import Attempt, AttemptOutcome, PlanRevision, submission_id
+from runs.models.command_rows import RESIZE_REQUESTED, RESIZE_STATES, PendingCommand, RunResize
+from runs.models.planning_rows import CachedPlan, MeasuredCosts
+from runs.models.queue_rows import QueuePlace, RunPace
+from runs.models.run_rows import MAX_NAME_CHARS, STATE_VALUES, Run, RunStream, RunTransition
 
 __all__ = [
     "MAX_NAME_CHARS",

@@ -22,6 +22,11 @@ def client_of() -> ClientOf:
 
 
 @pytest.fixture
+def pool_admin(client_of: ClientOf, admin: User) -> APIClient:
+    return client_of(admin)
+
+
+@pytest.fixture
 def api(client_of: ClientOf, alice: User) -> APIClient:
     """alice's client."""
     return client_of(alice)

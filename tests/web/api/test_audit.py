@@ -35,11 +35,6 @@ def rows(project: Project, make_project: Callable[..., Project]) -> None:
     row(3, project_id=project.pk, actor="bob", action="run.delete")
 
 
-@pytest.fixture
-def pool_admin(client_of: ClientOf, make_user: Callable[..., User]) -> APIClient:
-    return client_of(make_user("pool-admin", is_pool_admin=True))
-
-
 def found(client: APIClient, **query: Any) -> list[tuple[str, str]]:
     answer = client.get("/api/v1/audit", query)
     assert answer.status_code == 200, answer.json()

@@ -15,7 +15,7 @@ from gallery import previews
 from gallery.artifacts import store_artifact
 from gallery.models import Adapter, Preview
 from runs.models import Attempt, Run
-from telemetry.ingest import ingest
+from telemetry.ingest.ingest import ingest
 from worker.contracts.ingest import IngestBatch
 
 pytestmark = pytest.mark.django_db

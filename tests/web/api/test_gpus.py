@@ -12,7 +12,7 @@ from accounts.models import Project, User
 from audit.models import AuditEntry
 from fleet.models import Gpu, GpuTest, HealthChange, LaneUse
 from runs.models import Run
-from tests.web.fleet.reports import alive, card, post_node
+from tests.web.fleet.node_posts import alive, card, post_node
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -25,11 +25,6 @@ SECRET = "secret recipe"
 def gpu(db: None) -> Gpu:
     post_node(alive("gpu0"), card("GPU-a", 0), card("GPU-b", 1))
     return Gpu.objects.get(uuid="GPU-a")
-
-
-@pytest.fixture
-def pool_admin(client_of: ClientOf, make_user: Callable[..., User]) -> APIClient:
-    return client_of(make_user("pool-admin", is_pool_admin=True))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import Project
 from fleet.lane_layout import ensure_local_lanes
-from runs.borrowing import lend_idle_lanes
+from runs.lending.borrowing import lend_idle_lanes
 from runs.models import Run
 from tests.web.runs.elastic_runs import at_work, measure
 

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Lane, LaneUse
-from fleet.occupancy import MAX_BUCKETS
+from fleet.states.occupancy import MAX_BUCKETS
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()

@@ -8,8 +8,8 @@ from rest_framework.test import APIClient
 
 from accounts.models import Project
 from fleet.lane_layout import ensure_local_lanes
-from runs.dispatch import start_attempt
 from runs.models import Run
+from runs.queue.dispatch import start_attempt
 from worker.contracts.run_spec import RunSpec
 
 pytestmark = pytest.mark.django_db

@@ -12,9 +12,9 @@ from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Gpu, Lane, Node, StateChange
 from fleet.services import allocate
-from fleet.standing import PoolState
+from fleet.states.standing import PoolState
 from runs.models import Run
-from tests.web.fleet.reports import alive, card, post, report
+from tests.web.fleet.node_posts import alive, card, post, report
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import LaneSpec
 
@@ -28,11 +28,6 @@ def run(make_run: Callable[..., Run], project: Project) -> Run:
     made = make_run(project=project, name="secret recipe")
     assert allocate(holder=held_by(made.pk, 1), wanted=made.run_spec.granted_lanes) is not None
     return made
-
-
-@pytest.fixture
-def admin(client_of: ClientOf, make_user: Callable[..., User]) -> APIClient:
-    return client_of(make_user("pool-admin", is_pool_admin=True))
 
 
 def results(client: APIClient, path: str, **query: Any) -> list[dict[str, Any]]:
@@ -53,72 +48,72 @@ def test_members_see_what_holds_a_lane_and_outsiders_only_that_it_is_held(
     assert results(api, "lanes", kind="gpu") == []
 
 
-def test_an_admin_drains_a_node_and_gives_it_back(admin: APIClient, run: Run) -> None:
-    (node,) = results(admin, "nodes")
+def test_an_admin_drains_a_node_and_gives_it_back(pool_admin: APIClient, run: Run) -> None:
+    (node,) = results(pool_admin, "nodes")
     address = f"/api/v1/nodes/{node['id']}/actions"
-    drained = admin.post(address, {"action": "drain", "reason": "new cables"}).json()
+    drained = pool_admin.post(address, {"action": "drain", "reason": "new cables"}).json()
     assert (drained["state"], drained["is_drained"], drained["num_held"]) == (PoolState.DRAINING, False, 3)
     assert (drained["reason"], drained["changed_by"]) == ("new cables", "pool-admin")
-    assert admin.post(address, {"action": "resume"}).json()["state"] == PoolState.AVAILABLE
+    assert pool_admin.post(address, {"action": "resume"}).json()["state"] == PoolState.AVAILABLE
 
 
-def test_an_admin_cordons_one_lane(admin: APIClient, run: Run) -> None:
-    (free,) = results(admin, "lanes", state="available")
+def test_an_admin_cordons_one_lane(pool_admin: APIClient, run: Run) -> None:
+    (free,) = results(pool_admin, "lanes", state="available")
     address = f"/api/v1/lanes/{free['id']}/actions"
-    assert admin.post(address, {"action": "cordon", "reason": "too hot"}).json()["state"] == "cordoned"
-    refused = admin.post(address, {"action": "drain", "reason": "too hot"})
+    assert pool_admin.post(address, {"action": "cordon", "reason": "too hot"}).json()["state"] == "cordoned"
+    refused = pool_admin.post(address, {"action": "drain", "reason": "too hot"})
     assert (refused.status_code, list(refused.json()["errors"])) == (400, ["action"])
 
 
-def test_an_admin_cordons_one_gpu(admin: APIClient, db: None) -> None:
+def test_an_admin_cordons_one_gpu(pool_admin: APIClient, db: None) -> None:
     ensure_local_lanes(num_cpu_lanes=1, num_gpus=2, accelerator="H100")
-    (gpu, other) = results(admin, "gpus", accelerator="H100")
+    (gpu, other) = results(pool_admin, "gpus", accelerator="H100")
     assert (gpu["lane"], gpu["state"], gpu["live"], gpu["reported_at"]) == ("local/gpu-0", "available", None, None)
     address = f"/api/v1/gpus/{gpu['id']}"
-    assert admin.post(f"{address}/actions", {"action": "drain", "reason": "Xid 63"}).json()["state"] == "draining"
-    assert admin.get(address).json()["reason"] == "Xid 63"
-    assert [lane["state"] for lane in results(admin, "lanes", kind="gpu")] == ["draining", "available"]
-    assert results(admin, "gpus", state="available") == [other]
-    assert admin.get("/api/v1/gpus/99").status_code == 404
+    assert pool_admin.post(f"{address}/actions", {"action": "drain", "reason": "Xid 63"}).json()["state"] == "draining"
+    assert pool_admin.get(address).json()["reason"] == "Xid 63"
+    assert [lane["state"] for lane in results(pool_admin, "lanes", kind="gpu")] == ["draining", "available"]
+    assert results(pool_admin, "gpus", state="available") == [other]
+    assert pool_admin.get("/api/v1/gpus/99").status_code == 404
     assert Gpu.objects.get(pk=gpu["id"]).changed_by == "pool-admin"
 
 
 def test_admins_write_labels_notes_and_prices_and_everybody_reads_them(
-    admin: APIClient, api: APIClient, db: None
+    pool_admin: APIClient, api: APIClient, db: None
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=1, num_gpus=1)
-    (node,) = results(admin, "nodes")
+    (node,) = results(pool_admin, "nodes")
     address = f"/api/v1/nodes/{node['id']}"
     written = {"labels": {"rack": "r2"}, "notes": "noisy fan", "price_per_gpu_hour": "2.4900"}
-    assert admin.patch(address, written, format="json").status_code == 200
+    assert pool_admin.patch(address, written, format="json").status_code == 200
     (seen,) = results(api, "nodes")
     assert {field: seen[field] for field in written} == written
-    assert admin.patch(address, {"price_per_gpu_hour": None}, format="json").json()["notes"] == "noisy fan"
+    assert pool_admin.patch(address, {"price_per_gpu_hour": None}, format="json").json()["notes"] == "noisy fan"
     (gpu,) = results(api, "gpus")
     assert api.patch(f"/api/v1/gpus/{gpu['id']}", {"notes": "mine"}, format="json").status_code == 403
-    refused = admin.patch(f"/api/v1/gpus/{gpu['id']}", {"labels": {"a b": "c"}}, format="json")
+    refused = pool_admin.patch(f"/api/v1/gpus/{gpu['id']}", {"labels": {"a b": "c"}}, format="json")
     assert (refused.status_code, list(refused.json()["errors"])) == (400, ["labels"])
 
 
-def test_admins_say_how_many_gpus_make_a_lane(admin: APIClient, api: APIClient, db: None) -> None:
+def test_admins_say_how_many_gpus_make_a_lane(pool_admin: APIClient, api: APIClient, db: None) -> None:
     post(alive("n0"), reports=(report(alive("n0"), *(card(f"GPU-{index}", index) for index in range(4))),))
     (node,) = results(api, "nodes")
     address = f"/api/v1/nodes/{node['id']}"
     assert (node["gpus_per_lane"], len(results(api, "lanes", kind="gpu"))) == (1, 4)
     assert api.patch(address, {"gpus_per_lane": 2}, format="json").status_code == 403
-    assert list(admin.patch(address, {"gpus_per_lane": 17}, format="json").json()["errors"]) == ["gpus_per_lane"]
-    changed = admin.patch(address, {"gpus_per_lane": 2, "notes": "pairs"}, format="json").json()
+    assert list(pool_admin.patch(address, {"gpus_per_lane": 17}, format="json").json()["errors"]) == ["gpus_per_lane"]
+    changed = pool_admin.patch(address, {"gpus_per_lane": 2, "notes": "pairs"}, format="json").json()
     assert (changed["gpus_per_lane"], changed["notes"]) == (2, "pairs")
     assert [lane["device"] for lane in results(api, "lanes", kind="gpu")] == ["0,1", "2,3"]
     assert {gpu["lane"] for gpu in results(api, "gpus")} == {"n0/gpu-0", "n0/gpu-2"}
 
 
-def test_others_may_not_and_cordoning_needs_a_reason(api: APIClient, admin: APIClient, run: Run) -> None:
+def test_others_may_not_and_cordoning_needs_a_reason(api: APIClient, pool_admin: APIClient, run: Run) -> None:
     (node,) = results(api, "nodes")
     address = f"/api/v1/nodes/{node['id']}/actions"
     assert api.post(address, {"action": "cordon", "reason": "mine"}).status_code == 403
-    assert list(admin.post(address, {"action": "cordon"}).json()["errors"]) == ["reason"]
-    assert admin.post("/api/v1/nodes/99/actions", {"action": "resume"}).status_code == 404
+    assert list(pool_admin.post(address, {"action": "cordon"}).json()["errors"]) == ["reason"]
+    assert pool_admin.post("/api/v1/nodes/99/actions", {"action": "resume"}).status_code == 404
     assert APIClient().get("/api/v1/nodes").status_code == 401
 
 
@@ -131,18 +126,18 @@ def gpu_pool(db: None) -> list[int]:
     return list(Gpu.objects.values_list("pk", flat=True))
 
 
-def test_one_action_concerns_several_nodes_and_answers_with_those(admin: APIClient, gpu_pool: list[int]) -> None:
+def test_one_action_concerns_several_nodes_and_answers_with_those(pool_admin: APIClient, gpu_pool: list[int]) -> None:
     body = {"action": "cordon", "reason": "Xid 79", "gpus": [gpu_pool[0], gpu_pool[3]]}
-    answer = admin.post("/api/v1/pool/actions", body, format="json")
+    answer = pool_admin.post("/api/v1/pool/actions", body, format="json")
     assert [node["name"] for node in answer.json()["results"]] == ["gpu0", "gpu1"]
-    assert [gpu["state"] for gpu in results(admin, "gpus")] == ["cordoned", "available", "available", "cordoned"]
+    assert [gpu["state"] for gpu in results(pool_admin, "gpus")] == ["cordoned", "available", "available", "cordoned"]
     one = {"action": "resume", "gpus": gpu_pool[:1]}
-    assert [node["name"] for node in admin.post("/api/v1/pool/actions", one, format="json").json()["results"]] == [
+    assert [node["name"] for node in pool_admin.post("/api/v1/pool/actions", one, format="json").json()["results"]] == [
         "gpu0"
     ]
 
 
-def test_one_action_is_done_on_all_or_on_none(admin: APIClient, gpu_pool: list[int]) -> None:
+def test_one_action_is_done_on_all_or_on_none(pool_admin: APIClient, gpu_pool: list[int]) -> None:
     lanes = list(Lane.objects.filter(kind="cpu").values_list("pk", flat=True))
     node = Node.objects.all()[0].pk
     for body, field in (
@@ -153,10 +148,10 @@ def test_one_action_is_done_on_all_or_on_none(admin: APIClient, gpu_pool: list[i
         ({"action": "cordon", "reason": "x", "gpus": [2**63]}, "gpus.0"),
         ({"action": "cordon", "reason": "x", "gpus": list(range(1, 1002))}, "gpus"),
     ):
-        refused = admin.post("/api/v1/pool/actions", body, format="json")
+        refused = pool_admin.post("/api/v1/pool/actions", body, format="json")
         assert (refused.status_code, list(refused.json()["errors"])) == (400, [field])
     assert not StateChange.objects.exists()
-    assert {gpu["state"] for gpu in results(admin, "gpus")} == {"available"}
+    assert {gpu["state"] for gpu in results(pool_admin, "gpus")} == {"available"}
 
 
 def test_others_may_not_act_on_several(api: APIClient, gpu_pool: list[int]) -> None:
@@ -166,24 +161,24 @@ def test_others_may_not_act_on_several(api: APIClient, gpu_pool: list[int]) -> N
     assert not StateChange.objects.exists()
 
 
-def test_a_held_gpu_says_what_it_is_once_it_is_free(admin: APIClient, gpu_pool: list[int]) -> None:
+def test_a_held_gpu_says_what_it_is_once_it_is_free(pool_admin: APIClient, gpu_pool: list[int]) -> None:
     assert allocate(holder=held_by(uuid.uuid4(), 1), wanted=LaneSpec(num_rollout=3)) is not None
-    admin.post("/api/v1/pool/actions", {"action": "drain", "reason": "hot", "gpus": gpu_pool[:1]}, format="json")
-    (first, second, *_) = results(admin, "gpus")
+    pool_admin.post("/api/v1/pool/actions", {"action": "drain", "reason": "hot", "gpus": gpu_pool[:1]}, format="json")
+    (first, second, *_) = results(pool_admin, "gpus")
     assert (first["state"], first["state_when_free"], first["reason"]) == ("allocated", "draining", "hot")
     assert (second["state"], second["state_when_free"]) == ("allocated", "available")
-    lane = results(admin, "lanes", state="allocated", kind="gpu")[0]
+    lane = results(pool_admin, "lanes", state="allocated", kind="gpu")[0]
     assert (lane["state_when_free"], lane["takes_work"], lane["changed_by"]) == ("draining", False, "pool-admin")
 
 
-def test_a_history_names_who_did_what_and_why_the_newest_first(admin: APIClient, gpu_pool: list[int]) -> None:
+def test_a_history_names_who_did_what_and_why_the_newest_first(pool_admin: APIClient, gpu_pool: list[int]) -> None:
     node = Gpu.objects.get(pk=gpu_pool[0]).node_id
     for action, target in (
         ("cordon", {"gpus": gpu_pool[:1]}),
         ("drain", {"nodes": [node]}),
         ("resume", {"nodes": [node]}),
     ):
-        admin.post("/api/v1/pool/actions", {"action": action, "reason": "fans", **target}, format="json")
+        pool_admin.post("/api/v1/pool/actions", {"action": action, "reason": "fans", **target}, format="json")
     expected = [
         ("node", "gpu0", "draining", "active", "", "pool-admin"),
         ("node", "gpu0", "active", "draining", "fans", "pool-admin"),
@@ -197,18 +192,18 @@ def test_a_history_names_who_did_what_and_why_the_newest_first(admin: APIClient,
         (f"lanes/{lane}/history", expected[:2]),
         (f"gpus/{gpu_pool[3]}/history", []),
     ):
-        found = results(admin, path)
+        found = results(pool_admin, path)
         assert [tuple(row[key] for key in ("of", "name", "old", "new", "reason", "by")) for row in found] == rows
     for path in ("nodes/999/history", "gpus/999/history", "lanes/999/history"):
-        assert admin.get(f"/api/v1/{path}").status_code == 404
+        assert pool_admin.get(f"/api/v1/{path}").status_code == 404
 
 
-def test_a_long_history_comes_in_pages(admin: APIClient, gpu_pool: list[int]) -> None:
+def test_a_long_history_comes_in_pages(pool_admin: APIClient, gpu_pool: list[int]) -> None:
     for number in range(5):
         body = {"action": "cordon", "reason": f"reason {number}", "gpus": gpu_pool[:1]}
-        admin.post("/api/v1/pool/actions", body, format="json")
-    first = admin.get(f"/api/v1/gpus/{gpu_pool[0]}/history", {"limit": 3}).json()
-    second = admin.get(first["next"]).json()
+        pool_admin.post("/api/v1/pool/actions", body, format="json")
+    first = pool_admin.get(f"/api/v1/gpus/{gpu_pool[0]}/history", {"limit": 3}).json()
+    second = pool_admin.get(first["next"]).json()
     reasons = [row["reason"] for page in (first, second) for row in page["results"]]
     assert (reasons, second["next"]) == ([f"reason {number}" for number in (4, 3, 2, 1, 0)], None)
 
@@ -243,25 +238,25 @@ def test_a_node_is_read_with_the_same_number_of_queries_whatever_it_has(
 
 
 def test_a_node_that_is_lost_for_good_is_removed_and_its_history_stays(
-    admin: APIClient, api: APIClient, run: Run
+    pool_admin: APIClient, api: APIClient, run: Run
 ) -> None:
     post(alive("gpu0"), reports=(report(alive("gpu0"), card("GPU-a", 0)),))
     node = Node.objects.get(name="gpu0")
-    refused = admin.delete(f"/api/v1/nodes/{node.pk}")
+    refused = pool_admin.delete(f"/api/v1/nodes/{node.pk}")
     assert refused.status_code == 400 and "must be lost to be removed" in str(refused.json())
     Node.objects.filter(pk=node.pk).update(lost_since="2026-01-01T00:00Z")
     held = Lane.objects.filter(node=node, kind="gpu")
     StateChange.objects.create(node=node, name="gpu0", old="active", new="lost", by="node agent")
     assert api.delete(f"/api/v1/nodes/{node.pk}").status_code == 403
     assert Run.objects.get(pk=run.pk) and held.count() == 1
-    assert admin.delete(f"/api/v1/nodes/{node.pk}").status_code == 204
+    assert pool_admin.delete(f"/api/v1/nodes/{node.pk}").status_code == 204
     assert not Node.objects.filter(name="gpu0").exists()
     assert not Gpu.objects.exists() and not held.exists()
     assert StateChange.objects.get(new="lost").name == "gpu0"
     assert Node.objects.get(name="local").lanes.count() == 4
 
 
-def test_a_lost_node_with_a_held_lane_stays_until_the_lane_is_free(admin: APIClient, run: Run) -> None:
+def test_a_lost_node_with_a_held_lane_stays_until_the_lane_is_free(pool_admin: APIClient, run: Run) -> None:
     Node.objects.filter(name="local").update(lost_since="2026-01-01T00:00Z")
-    refused = admin.delete(f"/api/v1/nodes/{Node.objects.get(name='local').pk}")
+    refused = pool_admin.delete(f"/api/v1/nodes/{Node.objects.get(name='local').pk}")
     assert refused.status_code == 400 and "3 of its lanes are held" in str(refused.json())

@@ -10,8 +10,8 @@ from accounts.models import Project, User
 from audit.models import AuditEntry
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Lane, Node, Pool, ProjectShare
-from runs.dispatch import dispatch_waiting
 from runs.models import Run
+from runs.queue.dispatch import dispatch_waiting
 from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.run_spec import RunSpec
 
@@ -22,11 +22,6 @@ FAST = {"name": "fast", "match_labels": {"model": "h100"}, "description": "New c
 
 
 @pytest.fixture
-def admin(client_of: ClientOf, make_user: Callable[..., User]) -> APIClient:
-    return client_of(make_user("pool-admin", is_pool_admin=True))
-
-
-@pytest.fixture
 def nodes(db: None) -> None:
     for name in ("n0", "n1"):
         ensure_local_lanes(num_cpu_lanes=3, node=name)
@@ -34,8 +29,8 @@ def nodes(db: None) -> None:
 
 
 @pytest.fixture
-def fast(admin: APIClient, nodes: None) -> Pool:
-    assert admin.post(POOLS, FAST).status_code == 201
+def fast(pool_admin: APIClient, nodes: None) -> Pool:
+    assert pool_admin.post(POOLS, FAST).status_code == 201
     return Pool.objects.get(pk="fast")
 
 
@@ -81,66 +76,70 @@ def test_who_holds_lanes_is_named_to_those_who_may_see_it(
     assert api.get("/api/v1/queue?pool=none").status_code == 404
 
 
-def test_what_would_move_is_shown_before_it_is_saved(admin: APIClient, fast: Pool) -> None:
+def test_what_would_move_is_shown_before_it_is_saved(pool_admin: APIClient, fast: Pool) -> None:
     node = Node.objects.get(name="n0")
-    tried = admin.post(f"{POOLS}:preview", {"nodes": [{"id": node.pk, "labels": {"model": "h100"}}]}).json()["results"]
+    tried = pool_admin.post(f"{POOLS}:preview", {"nodes": [{"id": node.pk, "labels": {"model": "h100"}}]}).json()[
+        "results"
+    ]
     assert [(row["lane"], row["old"], row["new"], row["is_held"]) for row in tried] == [
         (f"n0/cpu-{index}", DEFAULT_POOL, "fast", False) for index in range(3)
     ]
     assert Lane.objects.filter(pool="fast").count() == 3
-    assert admin.patch(f"/api/v1/nodes/{node.pk}", {"labels": {"model": "h100"}}).status_code == 200
+    assert pool_admin.patch(f"/api/v1/nodes/{node.pk}", {"labels": {"model": "h100"}}).status_code == 200
     assert Lane.objects.filter(pool="fast").count() == 6
     rack = {"pool": {"name": "rack-a", "match_labels": {"rack": "a"}, "order": 1}}
-    tried = admin.post(f"{POOLS}:preview", rack).json()["results"]
+    tried = pool_admin.post(f"{POOLS}:preview", rack).json()["results"]
     assert {(row["lane"][:2], row["new"]) for row in tried} == {("n1", "rack-a")}
     assert not Pool.objects.filter(pk="rack-a").exists()
-    assert admin.post(f"{POOLS}:preview", {"gpus": [{"id": 99, "labels": {}}]}).status_code == 400
+    assert pool_admin.post(f"{POOLS}:preview", {"gpus": [{"id": 99, "labels": {}}]}).status_code == 400
 
 
-def test_a_changed_pool_moves_lanes(admin: APIClient, fast: Pool) -> None:
-    changed = admin.patch(f"{POOLS}/fast", {"match_labels": {"rack": "b"}, "order": 9}).json()
+def test_a_changed_pool_moves_lanes(pool_admin: APIClient, fast: Pool) -> None:
+    changed = pool_admin.patch(f"{POOLS}/fast", {"match_labels": {"rack": "b"}, "order": 9}).json()
     assert (changed["match_labels"], changed["order"], changed["num_lanes"]) == ({"rack": "b"}, 9, 0)
     assert changed["description"] == "New cards."
-    assert admin.get(f"{POOLS}/{DEFAULT_POOL}").json()["num_lanes"] == 6
+    assert pool_admin.get(f"{POOLS}/{DEFAULT_POOL}").json()["num_lanes"] == 6
 
 
-def test_the_default_pool_has_a_description_and_stays_what_it_is(admin: APIClient, fast: Pool) -> None:
+def test_the_default_pool_has_a_description_and_stays_what_it_is(pool_admin: APIClient, fast: Pool) -> None:
     address = f"{POOLS}/{DEFAULT_POOL}"
-    assert admin.patch(address, {"description": "The rest."}).json()["description"] == "The rest."
+    assert pool_admin.patch(address, {"description": "The rest."}).json()["description"] == "The rest."
     for field, value in (("order", 1), ("match_labels", {"a": "b"})):
-        refused = admin.patch(address, {field: value})
+        refused = pool_admin.patch(address, {field: value})
         assert (refused.status_code, list(refused.json()["errors"])) == (400, [field])
-    refused = admin.delete(address)
+    refused = pool_admin.delete(address)
     assert (refused.status_code, refused.json()["detail"]) == (
         409,
         "the pool default stays: it has the lanes that no other pool matches",
     )
 
 
-def test_a_removed_pools_lanes_move_to_what_matches_them_now(admin: APIClient, fast: Pool, project: Project) -> None:
-    admin.post(POOLS, {"name": "rack-a", "match_labels": {"rack": "a"}, "order": 7})
-    admin.put(f"/api/v1/shares/{project.pk}?pool=fast", {"guaranteed_lanes": 2})
-    assert admin.delete(f"{POOLS}/fast").status_code == 204
+def test_a_removed_pools_lanes_move_to_what_matches_them_now(
+    pool_admin: APIClient, fast: Pool, project: Project
+) -> None:
+    pool_admin.post(POOLS, {"name": "rack-a", "match_labels": {"rack": "a"}, "order": 7})
+    pool_admin.put(f"/api/v1/shares/{project.pk}?pool=fast", {"guaranteed_lanes": 2})
+    assert pool_admin.delete(f"{POOLS}/fast").status_code == 204
     assert set(Lane.objects.values_list("node__name", "pool")) == {("n0", DEFAULT_POOL), ("n1", "rack-a")}
     assert not ProjectShare.objects.exists()
     assert AuditEntry.objects.get(action="pool.delete").changes == {"num_moved": 3}
-    assert admin.get(f"{POOLS}/fast").status_code == 404
+    assert pool_admin.get(f"{POOLS}/fast").status_code == 404
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "paused"])
 def test_a_pool_that_runs_need_is_not_removed_and_they_are_named(
-    admin: APIClient, fast: Pool, make_run: Callable[..., Run], make_spec: Callable[..., RunSpec], state: str
+    pool_admin: APIClient, fast: Pool, make_run: Callable[..., Run], make_spec: Callable[..., RunSpec], state: str
 ) -> None:
     runs = [make_run(spec=make_spec(lanes={"pool": "fast"}), name=f"r{n}", state=state) for n in range(7)]
-    refused = admin.delete(f"{POOLS}/fast")
+    refused = pool_admin.delete(f"{POOLS}/fast")
     assert refused.status_code == 409
     assert "have not ended: r0, r1, r2, r3, r4 and 2 more" in refused.json()["detail"]
     Run.objects.filter(pk__in=[run.pk for run in runs]).update(state="completed")
-    assert admin.delete(f"{POOLS}/fast").status_code == 204
+    assert pool_admin.delete(f"{POOLS}/fast").status_code == 204
 
 
 def test_a_run_whose_pool_is_gone_cannot_be_queued_there_again(
-    admin: APIClient,
+    pool_admin: APIClient,
     api: APIClient,
     fast: Pool,
     project: Project,
@@ -150,7 +149,7 @@ def test_a_run_whose_pool_is_gone_cannot_be_queued_there_again(
     run = make_run(
         project=project, spec=make_spec(lanes={"pool": "fast"}), state="stopped", ending="stop", resume_from="/c/1"
     )
-    assert admin.delete(f"{POOLS}/fast").status_code == 204
+    assert pool_admin.delete(f"{POOLS}/fast").status_code == 204
     refused = api.post(f"/api/v1/runs/{run.pk}/actions", {"action": "resume"})
     assert refused.status_code == 400
     assert refused.json()["errors"] == {"action": ["the pool fast is not there any more: choose another"]}
@@ -171,9 +170,9 @@ def test_a_run_whose_pool_is_gone_cannot_be_queued_there_again(
     ],
 )
 def test_pools_that_make_no_sense_are_refused_by_field(
-    admin: APIClient, fast: Pool, field: str, given: dict[str, Any]
+    pool_admin: APIClient, fast: Pool, field: str, given: dict[str, Any]
 ) -> None:
-    refused = admin.post(POOLS, {**FAST, "name": "other", **given})
+    refused = pool_admin.post(POOLS, {**FAST, "name": "other", **given})
     assert (refused.status_code, list(refused.json()["errors"])) == (400, [field])
 
 
@@ -186,22 +185,22 @@ def test_only_pool_admins_change_pools(api: APIClient, fast: Pool) -> None:
     assert Pool.objects.get(pk="fast").order == 5
 
 
-def test_shares_and_policy_are_of_one_pool(admin: APIClient, api: APIClient, fast: Pool, project: Project) -> None:
-    saved = admin.put(f"/api/v1/shares/{project.pk}?pool=fast", {"max_lanes": 0}).json()
+def test_shares_and_policy_are_of_one_pool(pool_admin: APIClient, api: APIClient, fast: Pool, project: Project) -> None:
+    saved = pool_admin.put(f"/api/v1/shares/{project.pk}?pool=fast", {"max_lanes": 0}).json()
     assert (saved["pool"], saved["max_lanes"]) == ("fast", 0)
     assert [row["max_lanes"] for row in results(api, "/api/v1/shares?pool=fast")] == [0]
     assert [row["max_lanes"] for row in results(api, "/api/v1/shares")] == [None]
     kept_out = {row["name"]: row["kept_out"] for row in results(api, POOLS)}
     assert kept_out == {"fast": [str(project.pk)], DEFAULT_POOL: []}
-    assert admin.put("/api/v1/pool-policy?pool=fast", {"half_life_hours": 3}).json()["half_life_hours"] == 3
+    assert pool_admin.put("/api/v1/pool-policy?pool=fast", {"half_life_hours": 3}).json()["half_life_hours"] == 3
     assert api.get("/api/v1/pool-policy").json()["half_life_hours"] == 24
     assert api.get("/api/v1/pool-policy?pool=none").status_code == 404
 
 
 def test_a_run_in_a_pool_that_its_project_is_kept_out_of_is_refused(
-    admin: APIClient, api: APIClient, fast: Pool, project: Project, make_spec: Callable[..., RunSpec]
+    pool_admin: APIClient, api: APIClient, fast: Pool, project: Project, make_spec: Callable[..., RunSpec]
 ) -> None:
-    admin.put(f"/api/v1/shares/{project.pk}?pool=fast", {"max_lanes": 0})
+    pool_admin.put(f"/api/v1/shares/{project.pk}?pool=fast", {"max_lanes": 0})
     spec = make_spec(lanes={"pool": "fast"}).model_dump(mode="json")
     refused = api.post("/api/v1/runs", {"project": str(project.pk), "name": "x", "spec": spec})
     assert refused.status_code == 400

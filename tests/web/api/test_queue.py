@@ -15,11 +15,6 @@ ClientOf = Callable[[User], APIClient]
 
 
 @pytest.fixture
-def admin(client_of: ClientOf, make_user: Callable[..., User]) -> APIClient:
-    return client_of(make_user("pool-admin", is_pool_admin=True))
-
-
-@pytest.fixture
 def waiting(make_run: Callable[..., Run], project: Project, make_project: Callable[..., Project]) -> list[Run]:
     ensure_local_lanes(num_cpu_lanes=1)
     return [make_run(project=project, name="mine"), make_run(project=make_project("Video"), name="secret recipe")]
@@ -44,16 +39,16 @@ def test_members_see_their_place_and_not_whose_the_others_are(api: APIClient, wa
     )
 
 
-def test_an_admin_sees_what_a_share_would_change_and_then_sets_it(admin: APIClient, waiting: list[Run]) -> None:
+def test_an_admin_sees_what_a_share_would_change_and_then_sets_it(pool_admin: APIClient, waiting: list[Run]) -> None:
     video = str(waiting[1].project_id)
     share = {"guaranteed_lanes": 3, "max_lanes": 6, "weight": 2.0}
-    tried = admin.post("/api/v1/queue:preview", {"shares": [{"project": video, **share}]}, format="json").json()
+    tried = pool_admin.post("/api/v1/queue:preview", {"shares": [{"project": video, **share}]}, format="json").json()
     assert [row["run_name"] for row in tried["results"]] == ["secret recipe", "mine"]
     assert not ProjectShare.objects.exists()
-    saved = admin.put(f"/api/v1/shares/{video}", share, format="json").json()
+    saved = pool_admin.put(f"/api/v1/shares/{video}", share, format="json").json()
     assert {field: saved[field] for field in share} == share
     assert saved["num_waiting"] == 1
-    assert [row["run_name"] for row in rows(admin, "queue")] == ["secret recipe", "mine"]
+    assert [row["run_name"] for row in rows(pool_admin, "queue")] == ["secret recipe", "mine"]
 
 
 def test_members_see_their_shares_and_may_set_none(api: APIClient, waiting: list[Run], project: Project) -> None:
@@ -64,20 +59,20 @@ def test_members_see_their_shares_and_may_set_none(api: APIClient, waiting: list
     assert api.post("/api/v1/queue:preview", {"shares": []}, format="json").status_code == 403
 
 
-def test_shares_that_make_no_sense_are_refused_by_field(admin: APIClient, project: Project) -> None:
-    refused = admin.put(f"/api/v1/shares/{project.pk}", {"guaranteed_lanes": 4, "max_lanes": 3}, format="json")
+def test_shares_that_make_no_sense_are_refused_by_field(pool_admin: APIClient, project: Project) -> None:
+    refused = pool_admin.put(f"/api/v1/shares/{project.pk}", {"guaranteed_lanes": 4, "max_lanes": 3}, format="json")
     assert (refused.status_code, list(refused.json()["errors"])) == (400, ["max_lanes"])
-    assert admin.put("/api/v1/shares/00000000-0000-4000-8000-000000000000", {}, format="json").status_code == 404
+    assert pool_admin.put("/api/v1/shares/00000000-0000-4000-8000-000000000000", {}, format="json").status_code == 404
     wrong = {"shares": [{"project": str(project.pk), "guaranteed_lanes": 4, "max_lanes": 3}]}
-    assert admin.post("/api/v1/queue:preview", wrong, format="json").status_code == 400
+    assert pool_admin.post("/api/v1/queue:preview", wrong, format="json").status_code == 400
 
 
-def test_the_policy_is_read_by_all_and_set_by_admins(api: APIClient, admin: APIClient, db: None) -> None:
+def test_the_policy_is_read_by_all_and_set_by_admins(api: APIClient, pool_admin: APIClient, db: None) -> None:
     idle = {"reclaim_seconds": 30.0, "idle_warning_minutes": 30, "idle_release_minutes": None}
     assert api.get("/api/v1/pool-policy").json() == {"pool": "default", "half_life_hours": 24.0, **idle}
-    changed = admin.put("/api/v1/pool-policy", {"half_life_hours": 72}, format="json").json()
+    changed = pool_admin.put("/api/v1/pool-policy", {"half_life_hours": 72}, format="json").json()
     assert changed == {"pool": "default", "half_life_hours": 72.0, **idle}
-    changed = admin.put("/api/v1/pool-policy", {"idle_release_minutes": 90}, format="json").json()
+    changed = pool_admin.put("/api/v1/pool-policy", {"idle_release_minutes": 90}, format="json").json()
     assert changed == {"pool": "default", "half_life_hours": 72.0, **idle, "idle_release_minutes": 90}
     assert api.get("/api/v1/pool-policy").json() == changed
 
@@ -93,7 +88,9 @@ def test_the_policy_is_read_by_all_and_set_by_admins(api: APIClient, admin: APIC
         {"idle_release_minutes": 10**9},
     ],
 )
-def test_a_policy_that_makes_no_sense_is_refused_by_field(admin: APIClient, wrong: dict[str, int], db: None) -> None:
-    refused = admin.put("/api/v1/pool-policy", wrong, format="json")
+def test_a_policy_that_makes_no_sense_is_refused_by_field(
+    pool_admin: APIClient, wrong: dict[str, int], db: None
+) -> None:
+    refused = pool_admin.put("/api/v1/pool-policy", wrong, format="json")
     assert (refused.status_code, list(refused.json()["errors"])) == (400, list(wrong))
-    assert admin.get("/api/v1/pool-policy").json()["half_life_hours"] == 24.0
+    assert pool_admin.get("/api/v1/pool-policy").json()["half_life_hours"] == 24.0

@@ -18,8 +18,8 @@ from accounts.secrets import hash_secret
 from gallery.artifacts import store_artifact
 from gallery.inline import MAX_INLINE_BYTES
 from runs.models import Attempt, Run
-from telemetry.ingest import ingest
-from telemetry.timeline_spans import TimelineSpan
+from telemetry.ingest.ingest import ingest
+from telemetry.timeline.timeline_spans import TimelineSpan
 from worker.contracts.ingest import IngestBatch
 
 pytestmark = pytest.mark.django_db

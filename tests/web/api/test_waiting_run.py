@@ -10,17 +10,11 @@ from rest_framework.test import APIClient
 
 from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
-from runs.dispatch import dispatch_waiting
 from runs.models import Run
+from runs.queue.dispatch import dispatch_waiting
 from worker.contracts.run_spec import RunSpec
 
 ClientOf = Callable[[User], APIClient]
-
-
-@pytest.fixture
-def admin(client_of: ClientOf, make_user: Callable[..., User]) -> APIClient:
-    """A pool admin who is a member of no project."""
-    return client_of(make_user("pool-admin", is_pool_admin=True))
 
 
 @pytest.fixture
@@ -42,10 +36,10 @@ def queue(client: APIClient) -> list[dict[str, Any]]:
 
 
 def test_an_admin_moves_a_run_and_undoes_it_and_members_read_why(
-    api: APIClient, admin: APIClient, runs: list[Run]
+    api: APIClient, pool_admin: APIClient, runs: list[Run]
 ) -> None:
     place = f"/api/v1/runs/{runs[2].pk}/queue-place"
-    assert admin.post(place, {"direction": "front", "reason": "deadline"}, format="json").status_code == 204
+    assert pool_admin.post(place, {"direction": "front", "reason": "deadline"}, format="json").status_code == 204
     first = queue(api)[0]
     assert first["run_name"] == "run 2"
     assert {name: first["moved"][name] for name in ("words", "by", "reason")} == {
@@ -53,17 +47,17 @@ def test_an_admin_moves_a_run_and_undoes_it_and_members_read_why(
         "by": "pool-admin",
         "reason": "deadline",
     }
-    assert admin.delete(place).status_code == 204
+    assert pool_admin.delete(place).status_code == 204
     assert [row["run_name"] for row in queue(api)] == ["run 1", "run 2"]
 
 
-def test_a_move_needs_a_reason_and_a_direction(admin: APIClient, runs: list[Run]) -> None:
+def test_a_move_needs_a_reason_and_a_direction(pool_admin: APIClient, runs: list[Run]) -> None:
     place = f"/api/v1/runs/{runs[2].pk}/queue-place"
     for body, field in (({"direction": "front"}, "reason"), ({"direction": "left", "reason": "x"}, "direction")):
-        refused = admin.post(place, body, format="json")
+        refused = pool_admin.post(place, body, format="json")
         assert (refused.status_code, list(refused.json()["errors"])) == (400, [field])
     nobody = "/api/v1/runs/00000000-0000-4000-8000-000000000000/queue-place"
-    assert admin.post(nobody, {"direction": "front", "reason": "x"}, format="json").status_code == 404
+    assert pool_admin.post(nobody, {"direction": "front", "reason": "x"}, format="json").status_code == 404
 
 
 def test_an_alternative_is_listed_taken_and_starts(api: APIClient, runs: list[Run]) -> None:
@@ -98,7 +92,9 @@ def test_holders_and_waiting_runs_say_what_is_expected_of_them(api: APIClient, r
     assert (first["starts"], second["ahead"]["lanes"]) == (None, {"cpu": 4})
 
 
-def test_a_half_life_is_tried_within_its_bounds(admin: APIClient, runs: list[Run]) -> None:
-    tried = admin.post("/api/v1/queue:preview", {"shares": [], "half_life_hours": 2}, format="json")
+def test_a_half_life_is_tried_within_its_bounds(pool_admin: APIClient, runs: list[Run]) -> None:
+    tried = pool_admin.post("/api/v1/queue:preview", {"shares": [], "half_life_hours": 2}, format="json")
     assert [row["run_name"] for row in tried.json()["results"]] == ["run 1", "run 2"]
-    assert admin.post("/api/v1/queue:preview", {"shares": [], "half_life_hours": 0}, format="json").status_code == 400
+    assert (
+        pool_admin.post("/api/v1/queue:preview", {"shares": [], "half_life_hours": 0}, format="json").status_code == 400
+    )

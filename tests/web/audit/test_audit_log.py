@@ -23,10 +23,10 @@ from audit.models import AppendOnlyError, AuditEntry
 from audit.record import record
 from audit.request_context import RequestContext, RequestIdFilter, current_request, request_context
 from catalog import services as catalog
+from fleet.health.upkeep import PoolAction
+from fleet.health.upkeep import act as act_on
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Node
-from fleet.upkeep import PoolAction
-from fleet.upkeep import act as act_on
 from runs import services as runs
 from runs.command_services import request_command
 from runs.models import Run, RunTransition

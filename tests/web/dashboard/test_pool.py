@@ -10,9 +10,9 @@ from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Gpu, Lane, ServiceState
 from fleet.services import allocate
-from fleet.standing import PoolState
+from fleet.states.standing import PoolState
 from runs.models import Run
-from runs.pool_view import SOMEBODY_ELSES, pool_rows
+from runs.pool.pool_view import SOMEBODY_ELSES, pool_rows
 from tests.web.lane_holders import held_by
 
 MakeRun = Callable[..., Run]

@@ -8,10 +8,10 @@ from django.db import connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.lane_choice import ChosenLanes
+from fleet.allocation.lane_choice import ChosenLanes
+from fleet.allocation.lane_locks import free_lanes_of
 from fleet.lane_demand import fits, kinds_wanted
 from fleet.lane_layout import ensure_local_lanes
-from fleet.lane_locks import free_lanes_of
 from fleet.models import Lane, LaneKind, Node, ServiceState
 from fleet.selectors import devices_of, free_devices, free_lanes, grants_of, holders, pool_devices, pool_lanes
 from fleet.services import allocate, release

@@ -6,8 +6,8 @@ from django.utils import timezone
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Gpu, Node, ServiceState
 from fleet.out_of_service import lanes_out_of_service, why_out_of_service
-from fleet.state_changes import change_state
-from tests.web.fleet.reports import alive, card, post_node
+from fleet.states.state_changes import change_state
+from tests.web.fleet.node_posts import alive, card, post_node
 
 pytestmark = pytest.mark.django_db
 

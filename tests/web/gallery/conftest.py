@@ -17,7 +17,7 @@ from gallery import preview_jobs, previews
 from gallery.artifacts import store_artifact
 from gallery.models import Artifact, Preview
 from runs.models import Attempt, Run
-from telemetry.ingest import ingest
+from telemetry.ingest.ingest import ingest
 from tests.web.fake_cluster import FakeCluster
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, IngestBatch
 

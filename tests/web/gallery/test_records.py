@@ -10,7 +10,7 @@ from accounts.secrets import hash_secret
 from gallery import selectors
 from gallery.models import Adapter, CheckpointRecord, Sample
 from runs.models import Attempt, Run
-from telemetry.ingest import ingest
+from telemetry.ingest.ingest import ingest
 from worker.contracts.adapter_files import AdapterFile, listing_sha256
 from worker.contracts.ingest import IngestBatch
 

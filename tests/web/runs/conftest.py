@@ -10,11 +10,11 @@ from django.utils import timezone
 from accounts.secrets import hash_secret
 from fleet.lane_layout import ensure_local_lanes
 from fleet.services import allocate
-from runs import attempts
-from runs.auto_placement import ResolvedPlacement
+from runs.attempts import attempts
+from runs.attempts.reconciler import Reconciler
 from runs.cluster import JobStatus
 from runs.models import Attempt, Run
-from runs.reconciler import Reconciler
+from runs.planning.auto_placement import ResolvedPlacement
 from tests.web.fake_cluster import FakeCluster
 from tests.web.lane_holders import held_by
 from worker.contracts.run_spec import RunSpec

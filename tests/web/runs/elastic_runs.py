@@ -7,11 +7,14 @@ from django.utils import timezone
 
 from accounts.models import Project
 from accounts.secrets import hash_secret
+from fleet.models import LaneLoan, ProjectShare
 from fleet.services import LaneHolder, allocate
-from runs import attempts, driver_reports
-from runs.auto_placement import ResolvedPlacement
+from runs.attempts import attempts
 from runs.models import Attempt, MeasuredCosts, Run, RunResize
+from runs.planning.auto_placement import ResolvedPlacement
+from runs.reports import driver_reports
 from worker.contracts.events import LanesEvent
+from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import LaneProgress, LaneStep, ResizeCause, ResizeReport, ResizeState
 from worker.contracts.run_spec import RunSpec
@@ -92,3 +95,15 @@ def join(attempt: Attempt) -> RunResize:
     row = RunResize.objects.filter(run=attempt.run, cause=ResizeCause.BORROW).latest("created_at")
     report(row, ResizeState.DONE, dict.fromkeys(row.added, LaneStep.JOINED))
     return row
+
+
+def set_share(project: Project, guaranteed: int = 0, limit: int | None = None) -> None:
+    """The project's lanes of the default pool."""
+    ProjectShare.objects.update_or_create(
+        project=project, pool_id=DEFAULT_POOL, defaults={"guaranteed_lanes": guaranteed, "max_lanes": limit}
+    )
+
+
+def lent(attempt: Attempt) -> list[str]:
+    """Names of the lanes that the run has on loan."""
+    return sorted(LaneLoan.objects.filter(run_id=attempt.run_id, until=None).values_list("name_in_run", flat=True))

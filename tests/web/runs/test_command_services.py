@@ -7,13 +7,14 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from accounts.access import NotVisible
 from accounts.models import Project, User
 from fleet.services import release
-from runs import attempts, driver_reports
+from runs.attempts import attempts
+from runs.attempts.tokens import AttemptGone, authorise
 from runs.command_services import request_command
-from runs.dispatch import dispatch_waiting
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run, RunTransition
+from runs.queue.dispatch import dispatch_waiting
+from runs.reports import driver_reports
 from runs.services import archive_run
-from runs.tokens import AttemptGone, authorise
 from runs.transitions import RunStateConflict
 from worker.contracts.commands import CommandKind
 from worker.contracts.events import CommandDoneEvent, StateEvent

@@ -8,10 +8,10 @@ from django.db import transaction
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Node, ServiceState
 from fleet.services import allocate, release
-from fleet.state_changes import change_state
-from runs.dispatch import dispatch_waiting
+from fleet.states.state_changes import change_state
 from runs.enqueue import enqueue_on_commit
 from runs.models import Run
+from runs.queue.dispatch import dispatch_waiting
 from tests.web.lane_holders import held_by
 from worker.contracts.task_names import DISPATCH_RUNS
 

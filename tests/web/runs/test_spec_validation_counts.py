@@ -9,13 +9,13 @@ from rest_framework.test import APIClient
 
 from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
-from runs.bootstrap import trade_code
+from runs.attempts.bootstrap import trade_code
+from runs.attempts.launch import launch
+from runs.attempts.reconciler import Reconciler
 from runs.cluster import JobStatus
-from runs.dispatch import dispatch_waiting
-from runs.launch import launch
 from runs.models import Attempt, Run
-from runs.reconciler import Reconciler
-from telemetry.ingest import ingest
+from runs.queue.dispatch import dispatch_waiting
+from telemetry.ingest.ingest import ingest
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, IngestBatch
 from worker.contracts.run_spec import RunSpec
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import Project
 from accounts.secrets import hash_secret
 from runs.models import Attempt, Run
-from telemetry.ingest import ingest
+from telemetry.ingest.ingest import ingest
 from worker.contracts.ingest import IngestAnswer, IngestBatch
 
 TOKEN = "the driver's token"

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from runs.transitions import move
 from telemetry import selectors
-from telemetry.bubbles import bubbles
-from telemetry.curves import curves
+from telemetry.curves.curves import curves
 from telemetry.models import SpanRow
-from telemetry.timeline import timeline
-from telemetry.timeline_spans import TimelineSpan
+from telemetry.timeline.bubbles import bubbles
+from telemetry.timeline.timeline import timeline
+from telemetry.timeline.timeline_spans import TimelineSpan
 from tests.scheduling.timeline import bubble_sums
 from worker.contracts.spans import Span, SpanKind
 from worker.contracts.states import RunState

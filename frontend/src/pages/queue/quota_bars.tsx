@@ -2,6 +2,7 @@
 
 import type { PoolShare } from "../../api/schema.ts";
 import { number } from "../../base/format.ts";
+import { MeterRow } from "../../ui/meter_row.tsx";
 import { quotaOf, quotaText, share as shareOf } from "./quotas.ts";
 
 interface Props {
@@ -10,27 +11,25 @@ interface Props {
   readonly halfLifeHours: number | null;
 }
 
+const PARTS = [
+  ["own", "held"],
+  ["borrowed", "borrowed"],
+  ["guaranteed", "guaranteed"],
+  ["entitled", "entitled"],
+  ["limit", "limit"],
+] as const;
+
 export function QuotaBars({ shares, numLanes, halfLifeHours }: Props) {
   return (
     <section class="card" aria-label="Quotas">
       <div class="card-head">
         <h2>Quotas</h2>
         <ul class="quota-legend tiny muted" aria-label="Parts of a bar">
-          <li>
-            <i class="quota-key own" aria-hidden="true" /> held
-          </li>
-          <li>
-            <i class="quota-key borrowed" aria-hidden="true" /> borrowed
-          </li>
-          <li>
-            <i class="quota-key guaranteed" aria-hidden="true" /> guaranteed
-          </li>
-          <li>
-            <i class="quota-key entitled" aria-hidden="true" /> entitled
-          </li>
-          <li>
-            <i class="quota-key limit" aria-hidden="true" /> limit
-          </li>
+          {PARTS.map(([part, words]) => (
+            <li key={part}>
+              <i class={`quota-key ${part}`} aria-hidden="true" /> {words}
+            </li>
+          ))}
         </ul>
       </div>
       <ul class="quotas">
@@ -51,28 +50,25 @@ export function QuotaBars({ shares, numLanes, halfLifeHours }: Props) {
 function QuotaBar({ row, numLanes }: { row: PoolShare; numLanes: number }) {
   const quota = quotaOf(row, numLanes);
   const at = (lanes: number) => shareOf(lanes, quota.whole);
+  const parts = (
+    <>
+      <i class="guaranteed" style={{ width: at(row.guaranteed_lanes) }} />
+      <i class="own" style={{ width: at(quota.own) }} />
+      <i class="borrowed" style={{ left: at(quota.own), width: at(quota.borrowed) }} />
+      <i class="entitled" style={{ left: at(row.entitled_lanes) }} />
+      {row.max_lanes !== null && <i class="limit" style={{ left: at(row.max_lanes) }} />}
+    </>
+  );
   return (
-    <li>
-      <div class="row-between">
-        <b>{row.project_name}</b>
-        <span class="small muted">{quotaText(row, quota)}</span>
-      </div>
-      <div
-        class="quota-bar"
-        role="meter"
-        aria-label={`Lanes of ${row.project_name}`}
-        aria-valuemin={0}
-        aria-valuemax={quota.whole}
-        aria-valuenow={row.held_lanes}
-        aria-valuetext={quotaText(row, quota)}
-      >
-        <i class="guaranteed" style={{ width: at(row.guaranteed_lanes) }} />
-        <i class="own" style={{ width: at(quota.own) }} />
-        <i class="borrowed" style={{ left: at(quota.own), width: at(quota.borrowed) }} />
-        <i class="entitled" style={{ left: at(row.entitled_lanes) }} />
-        {row.max_lanes !== null && <i class="limit" style={{ left: at(row.max_lanes) }} />}
-      </div>
+    <MeterRow
+      name={row.project_name}
+      label={`Lanes of ${row.project_name}`}
+      text={quotaText(row, quota)}
+      value={row.held_lanes}
+      max={quota.whole}
+      parts={parts}
+    >
       <span class="tiny faint num">used lately: {number(row.used_lane_hours)} lane hours</span>
-    </li>
+    </MeterRow>
   );
 }

@@ -4,6 +4,7 @@ import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import type { Budget, BudgetToSet } from "../../api/schema.ts";
+import { MeterRow } from "../../ui/meter_row.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Failed } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
@@ -34,24 +35,21 @@ function BudgetBar({ row, onRemoved }: { row: Budget; onRemoved: (() => void) | 
   const remove = async () => {
     if (await attempt(() => api.removeBudget(row.project_id), `${row.project_name} may spend anything.`)) onRemoved?.();
   };
+  const parts = (
+    <>
+      <i class={row.is_near ? "borrowed" : "own"} style={{ width: `${spentShare(row) * 100}%` }} />
+      <i class="limit" style={{ left: `${row.warn_at * 100}%` }} />
+    </>
+  );
   return (
-    <li>
-      <div class="row-between">
-        <b>{row.project_name}</b>
-        <span class="small muted">{spentText(row)}</span>
-      </div>
-      <div
-        class="quota-bar"
-        role="meter"
-        aria-label={`Budget of ${row.project_name}`}
-        aria-valuemin={0}
-        aria-valuemax={1}
-        aria-valuenow={spentShare(row)}
-        aria-valuetext={spentText(row)}
-      >
-        <i class={row.is_near ? "borrowed" : "own"} style={{ width: `${spentShare(row) * 100}%` }} />
-        <i class="limit" style={{ left: `${row.warn_at * 100}%` }} />
-      </div>
+    <MeterRow
+      name={row.project_name}
+      label={`Budget of ${row.project_name}`}
+      text={spentText(row)}
+      value={spentShare(row)}
+      max={1}
+      parts={parts}
+    >
       <div class="row-between">
         <span class="small">{stateText(row)}</span>
         {onRemoved && (
@@ -60,7 +58,7 @@ function BudgetBar({ row, onRemoved }: { row: Budget; onRemoved: (() => void) | 
           </button>
         )}
       </div>
-    </li>
+    </MeterRow>
   );
 }
 

@@ -1,0 +1,1 @@
+"""Which free lanes a run gets, and until when others need them."""

@@ -1,0 +1,1 @@
+"""Faults, tests, slowness and idleness of GPUs."""

@@ -1,0 +1,1 @@
+"""Pools by label, and which lane is in which."""

@@ -1,0 +1,1 @@
+"""What each project is entitled to, uses and may spend."""

@@ -1,0 +1,1 @@
+"""Service states of nodes and GPUs, and their history."""

@@ -1,0 +1,1 @@
+"""One driver after the other: begun, launched, watched, recovered."""

@@ -1,0 +1,1 @@
+"""Idle lanes lent to runs that gain by them, and taken back."""

@@ -1,0 +1,32 @@
+"""The kinds of device that lanes have, best first for a run, by the planner's hardware profiles."""
+
+from collections.abc import Iterable, Mapping
+
+from fleet.allocation.device_mixes import gang_alike, taken_in_order
+from worker.contracts.run_spec import RunSpec
+from worker.scheduling.planning.memory_advice import memory_warnings
+from worker.scheduling.profiles.hardware import ACCELERATORS, profile_name
+
+
+def best_first(spec: RunSpec, devices: Iterable[str]) -> list[str]:
+    """The fastest in training first; then those without a profile, by name; last those that the run is predicted not to
+    fit."""
+    return sorted(set(devices), key=lambda device: _rank(spec, device))
+
+
+def likely_devices(spec: RunSpec, available: Mapping[str, int]) -> list[str]:
+    """Devices of the lanes that generate or train that a run would get of `available` (lanes by device) if nothing is
+    planned, sorted as plans count them; fewer where there are fewer."""
+    order, wanted = best_first(spec, available), spec.lanes
+    found = gang_alike(available, wanted.num_trainer, wanted.num_rollout, order)
+    all_there_are = taken_in_order(available, wanted.num_trainer + wanted.num_rollout, order)
+    return sorted((all_there_are if found is None else found[0] + found[1]).elements())
+
+
+def _rank(spec: RunSpec, device: str) -> tuple[int, float, str]:
+    name = profile_name(device)
+    if name is None:
+        return 1, 0.0, device
+    profile = ACCELERATORS[name]
+    is_too_small = bool(memory_warnings(spec, [profile]))
+    return 2 if is_too_small else 0, -profile.peak_flops * profile.training_efficiency.value, device

@@ -1,0 +1,1 @@
+"""The pool as its users see it: nodes, GPUs, shares, usage, and the jobs that keep it."""

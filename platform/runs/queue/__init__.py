@@ -1,0 +1,1 @@
+"""Who waits, for what, since when, until when; and who starts."""

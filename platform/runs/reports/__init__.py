@@ -1,0 +1,1 @@
+"""What drivers report of their runs, written to the rows."""

@@ -1,0 +1,1 @@
+"""Changes of a run's lanes while it works."""

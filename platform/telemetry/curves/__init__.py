@@ -1,0 +1,1 @@
+"""Metrics over batches, and their rollups."""

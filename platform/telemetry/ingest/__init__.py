@@ -1,0 +1,1 @@
+"""The HTTP that drivers and node agents post to."""

@@ -1,0 +1,79 @@
+"""From the JSON of an ingest batch to numbered, validated events. Pure: no database.
+
+Invariant: what leaves here is contiguous from the attempt's high-water mark, and every event fits its contract.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from telemetry.ingest.ingest_errors import InvalidEvent, SequenceGap
+from worker.contracts.events import RunEvent, run_event_adapter
+from worker.contracts.ingest import IngestBatch
+
+
+def parse_batch(raw: bytes) -> IngestBatch:
+    """Raises `InvalidEvent` when the body is not an `IngestBatch`."""
+    try:
+        batch = IngestBatch.model_validate_json(raw)
+    except ValidationError as error:
+        raise InvalidEvent(None, _location(error), _message(error)) from error
+    # PostgreSQL stores no NUL character, and a log line that holds one must not block a run's whole stream.
+    return batch.model_copy(update={"events": _without_nul(batch.events)}) if rb"\u0000" in raw else batch
+
+
+def parse_events(events: Sequence[dict[str, Any]]) -> list[RunEvent]:
+    """Validate each event; the first that does not fit refuses them all.
+
+    Raises:
+        InvalidEvent: naming the event's `seq`, the field and what was wrong.
+    """
+    parsed: list[RunEvent] = []
+    for event in events:
+        try:
+            parsed.append(run_event_adapter.validate_python(event))
+        except ValidationError as error:
+            seq, field = event.get("seq"), _location(error, event.get("type"))
+            raise InvalidEvent(seq if isinstance(seq, int) else None, field, _message(error)) from error
+    return parsed
+
+
+def fresh_events(events: Sequence[RunEvent], high_water: int) -> list[RunEvent]:
+    """The events above `high_water`; repeats are dropped.
+
+    Raises:
+        SequenceGap: naming the number expected, when one is missing.
+    """
+    fresh: list[RunEvent] = []
+    for event in events:
+        if event.seq <= high_water:
+            continue
+        expected = high_water + len(fresh) + 1
+        if event.seq != expected:
+            raise SequenceGap(expected, event.seq)
+        fresh.append(event)
+    return fresh
+
+
+def _location(error: ValidationError, *tag: object) -> str:
+    """The first error's field as a dotted path; the event union puts the event's `tag` before it."""
+    parts = error.errors()[0]["loc"]
+    return ".".join(str(part) for part in parts[len(tag) if parts[: len(tag)] == tag else 0 :]) or "event"
+
+
+def _message(error: ValidationError) -> str:
+    return str(error.errors()[0]["msg"])
+
+
+def _without_nul(value: Any) -> Any:
+    """`value` with every NUL character in it, at any depth, replaced by U+FFFD."""
+    match value:
+        case str():
+            return value.replace("\x00", "\ufffd")
+        case dict():
+            return {_without_nul(key): _without_nul(entry) for key, entry in value.items()}
+        case list() | tuple():
+            return tuple(_without_nul(entry) for entry in value)
+        case _:
+            return value

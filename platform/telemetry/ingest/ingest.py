@@ -1,0 +1,103 @@
+"""Ingest: a driver's numbered events become rows, once each, in the run's one order.
+
+    authorise ► parse ► lock the run's stream ► authorise again ► drop repeats ► number ► COPY ► apply ► commit, publish
+
+Invariant: an event is stored exactly once, whatever is repeated, split or sent by two drivers at once; a batch is
+stored whole or not at all.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from live.publish import publish_run
+from runs.attempts.tokens import AttemptGone, authorise
+from runs.reports import driver_reports
+from runs.stream import lock_stream, next_stream_seqs
+from telemetry.bulk_copy import copy_spans, copy_stream_items
+from telemetry.curves.metric_rollups import store_metrics
+from telemetry.ingest.event_parsing import fresh_events, parse_events
+from telemetry.ingest.handlers import EventContext, handle
+from telemetry.models import AttemptStream
+from telemetry.stream_items import event_body, item
+from telemetry.timeline.bubbles import add_lane_time
+from worker.contracts.events import RunEvent
+from worker.contracts.ingest import IngestAnswer, IngestBatch
+
+PROGRESS_TYPES = frozenset({"publish", "phase", "costs"})
+
+
+def ingest(*, run_id: UUID, attempt: int, token: str, batch: IngestBatch) -> IngestAnswer:
+    """Store what is new in `batch`, and answer with the high-water mark and the commands that wait.
+
+    An empty batch is a heartbeat. A pure repeat is acknowledged even if the run has ended meanwhile, so that a driver
+    whose last answer was lost can exit.
+
+    Raises:
+        runs.attempts.tokens.TokenRefused: not the token of this run and attempt.
+        runs.attempts.tokens.AttemptGone: a newer attempt exists, or the run has ended.
+        InvalidEvent: an event does not fit its contract.
+        SequenceGap: events are missing before the first new one.
+    """
+    try:
+        authorise(run_id=run_id, attempt=attempt, token=token)
+        events = parse_events(batch.events)
+        with transaction.atomic():
+            return _store(run_id, attempt, token, events)
+    except AttemptGone:
+        high_water = _high_water(run_id, attempt)
+        if not _is_repeat(batch, high_water):
+            raise
+        return IngestAnswer(acknowledged=high_water)
+
+
+def _store(run_id: UUID, attempt: int, token: str, events: Sequence[RunEvent]) -> IngestAnswer:
+    lock_stream(run_id)
+    # A newer attempt may have been created before the lock was taken, so only this second check fences.
+    authorise(run_id=run_id, attempt=attempt, token=token)
+    stream, _ = AttemptStream.objects.get_or_create(run_id=run_id, attempt=attempt)
+    fresh = fresh_events(events, stream.high_water)
+    if fresh:
+        stream.high_water = fresh[-1].seq
+        stream.save(update_fields=["high_water"])
+        _store_fresh(run_id, attempt, fresh)
+    driver_reports.record_heartbeat(run_id)
+    return IngestAnswer(acknowledged=stream.high_water, commands=driver_reports.pending_commands(run_id))
+
+
+def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
+    numbered = list(zip(next_stream_seqs(run_id, len(fresh)), fresh, strict=True))
+    bodies = [event_body(event) for event in fresh]
+    copy_stream_items(run_id, attempt, numbered, bodies)
+    store_metrics(run_id, attempt, numbered)
+    copy_spans(run_id, attempt, numbered)
+    add_lane_time(run_id, attempt, fresh)
+    publish_run(
+        run_id,
+        [
+            item(stream_seq=number, type=event.type, at=event.at, attempt=attempt, body=body)
+            for (number, event), body in zip(numbered, bodies, strict=True)
+        ],
+    )
+    for number, event in numbered:
+        handle(EventContext(run_id=run_id, attempt=attempt, stream_seq=number), event)
+    for event in _events_for_the_run_row(fresh):
+        driver_reports.apply_event(run_id, attempt, event)
+
+
+def _events_for_the_run_row(fresh: Sequence[RunEvent]) -> list[RunEvent]:
+    """The events that update the run's row, in order; of the types that only report progress, just the last one."""
+    last = {event.type: event.seq for event in fresh if event.type in PROGRESS_TYPES}
+    return [event for event in fresh if last.get(event.type, event.seq) == event.seq]
+
+
+def _is_repeat(batch: IngestBatch, high_water: int) -> bool:
+    """Whether the batch holds events, and none of them is new."""
+    numbers = [event.get("seq") for event in batch.events]
+    return bool(numbers) and all(isinstance(number, int) and number <= high_water for number in numbers)
+
+
+def _high_water(run_id: UUID, attempt: int) -> int:
+    marks = AttemptStream.objects.filter(run_id=run_id, attempt=attempt).values_list("high_water", flat=True)
+    return marks.first() or 0

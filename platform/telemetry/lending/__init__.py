@@ -1,0 +1,1 @@
+"""One ledger for lanes lent within and between runs."""

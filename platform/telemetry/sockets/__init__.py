@@ -1,0 +1,1 @@
+"""The websockets of runs, of the list, and of the pool."""

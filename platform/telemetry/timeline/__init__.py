@@ -1,0 +1,1 @@
+"""Spans of lanes, and where their time goes."""
