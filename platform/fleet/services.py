@@ -129,7 +129,7 @@ def change_role(*, run_id: UUID, attempt: int, name: str, role: LaneRole) -> boo
     """Record that a lane of the attempt has another role now: its use ends, and another begins. False if it has that
     role already, or is not held any more."""
     rows = Lane.objects.filter(run_id=run_id, attempt=attempt, name_in_run=name).exclude(role=role.value)
-    lane = rows.select_for_update().first()
+    lane = rows.select_for_update(of=("self",)).first()
     if lane is None:
         return False
     now = timezone.now()
@@ -227,7 +227,8 @@ def release_test(test_id: UUID) -> int:
 
 @transaction.atomic
 def _free(lanes: QuerySet[Lane]) -> int:
-    held = dict(lanes.select_for_update().values_list("pk", "node"))
+    # Their order is by node, whose row a report may hold: only the lanes are locked.
+    held = {lane.pk: lane.node_id for lane in lanes.select_for_update(of=("self",)).only("pk", "node_id")}
     publish_holders(held.values())
     if held:
         regroup_on_commit(held.keys())

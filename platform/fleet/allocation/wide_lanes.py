@@ -74,7 +74,7 @@ def regroup(node_id: int) -> int:
     gpus = {gpu.pk: gpu for gpu in cards if not gpu.identity.get("parent_uuid")}
     groups = [set(group) for group in gpu_groups([_card(node, gpu) for gpu in gpus.values()], node.gpus_per_lane)]
     free = node.lanes.filter(kind=LaneKind.GPU, held_since=None, state=ServiceState.ACTIVE)
-    lanes = {lane.pk: lane for lane in free.select_for_update(skip_locked=True)}
+    lanes = {lane.pk: lane for lane in free.select_for_update(skip_locked=True, of=("self",))}
     changed = 0
     for keys in _connected(groups, gpus):
         now = {gpus[key].lane_id for key in keys}

@@ -19,7 +19,7 @@ def remove_node(*, user: Actor, node: Node) -> None:
     row = Node.objects.select_for_update().get(pk=node.pk)
     if row.lost_since is None:
         raise ValidationError(f"the node {row.name} must be lost to be removed, Ray reaches it: stop Ray there first")
-    if num_held := row.lanes.select_for_update().exclude(held_since=None).count():
+    if num_held := sum(lane.held_since is not None for lane in row.lanes.select_for_update(of=("self",))):
         raise ValidationError(f"the node {row.name} must be free to be removed, {num_held} of its lanes are held: wait")
     record("node.remove", row, user=admin, num_gpus=row.gpus.count(), num_lanes=row.lanes.count())
     row.gpus.all().delete()

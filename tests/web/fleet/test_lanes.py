@@ -14,7 +14,7 @@ from fleet.lane_demand import fits, kinds_wanted
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Lane, LaneKind, Node, ServiceState
 from fleet.selectors import devices_of, free_devices, free_lanes, grants_of, holders, pool_devices, pool_lanes
-from fleet.services import allocate, release
+from fleet.services import allocate, change_role, release
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import LaneSpec, gpu_resource
 from worker.contracts.names import LaneRole
@@ -169,6 +169,21 @@ def test_a_lane_being_taken_is_passed_over_not_waited_for() -> None:
     with transaction.atomic():
         assert allocated(THREE) is not None
         assert in_threads([lambda: allocated(THREE)], timeout_seconds=5) == [None]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_report_of_a_node_and_the_end_of_a_run_there_do_not_wait_for_each_other() -> None:
+    ensure_local_lanes(num_cpu_lanes=3)
+    run_id = allocated(THREE)
+    assert run_id is not None
+
+    def change_role_and_release() -> int:
+        assert change_role(run_id=run_id, attempt=1, name="rollout-0", role=LaneRole.TRAINER)
+        return release(run_id=run_id, attempt=1)
+
+    with transaction.atomic():
+        Node.objects.update(load=0.5)
+        assert in_threads([change_role_and_release], timeout_seconds=5) == [3]
 
 
 @pytest.mark.django_db
