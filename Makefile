@@ -88,7 +88,7 @@ bench-staleness: ready-dev ## what is learnt per sample at staleness 0 and 1, th
 bench-overhead: ready-dev ## what the whole stack costs over one process on the demo's work, in turns (some 45 minutes)
 	@exec $(PYTHON) -m tests.bench.overhead
 
-bench-pool: ready-dev ## what 512 GPUs cost: REST, live frames, drawing in a browser, dispatch with 1,000 queued runs (6 minutes)
+bench-pool: ready-dev ## what 512 GPUs cost: REST, live frames, drawing in a browser, dispatch, lending, history (6 minutes)
 	@exec $(PYTHON) -m tests.bench.pool
 
 bench-queue: ready-dev ## what the queue costs with 1,000 runs waiting for 512 GPUs: forecast, dispatch, the page (2 minutes)

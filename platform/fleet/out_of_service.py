@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from fleet.models import LaneKind
-from fleet.selectors import lanes_with_places
+from fleet.selectors import lanes_without_work
 from fleet.states.standing import PoolState, Standing, of_lane
 
 MAX_PLACES = 3
@@ -21,12 +21,13 @@ _IN_WORDS = {
 
 def lanes_out_of_service(pool: str | None = None) -> Mapping[LaneKind, int]:
     """Number of lanes of a pool, or of all, by kind that take no work now, held or not."""
-    return Counter(LaneKind(lane.kind) for lane in lanes_with_places(pool) if not of_lane(lane).takes_work)
+    return Counter(LaneKind(lane.kind) for lane in lanes_without_work(pool))
 
 
 def why_out_of_service(pool: str | None = None) -> str:
     """Which nodes and GPUs of a pool, or of all, take no work, since when, by whom and why; empty where all do."""
-    standings = (of_lane(lane) for lane in lanes_with_places(pool))
+    standings = (of_lane(lane) for lane in lanes_without_work(pool))
+    # A lane whose only card was moved to another node has none that could be out of service.
     places = list(dict.fromkeys(standing for standing in standings if not standing.takes_work))
     named = [_sentence(standing) for standing in places[:MAX_PLACES]]
     rest = len(places) - len(named)

@@ -199,6 +199,11 @@ def lanes_with_places(pool: str | None = None) -> QuerySet[Lane]:
     return _in_order(_of_pool(Lane.objects.exclude(reason=NOT_OFFERED), pool))
 
 
+def lanes_without_work(pool: str | None = None) -> QuerySet[Lane]:
+    """Those of `lanes_with_places` that take no work now, held or not."""
+    return lanes_with_places(pool).exclude(pk__in=_usable_lanes(pool).order_by().values("pk"))
+
+
 def head_address() -> str:
     """`HOST:PORT` by which further machines join the cluster; empty while nobody has told."""
     newest = NodeAgent.objects.exclude(head_address="").first()

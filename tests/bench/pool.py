@@ -46,7 +46,9 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=64)
     parser.add_argument("--gpus", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--parts", default="rest,frames,page,dispatch", help="what to measure, separated by commas")
+    parser.add_argument(
+        "--parts", default="rest,frames,page,dispatch,history,reclaim", help="what to measure, separated by commas"
+    )
     parser.add_argument("--port", type=int, default=8871)
     parser.add_argument("--out", type=Path, default=Path("var/bench/pool.json"))
     arguments = parser.parse_args()

@@ -10,8 +10,8 @@ Invariant: the basis is the first of these that there is, and is said with the f
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import sqrt
-from statistics import fmean, median, stdev
+from math import fsum, sqrt
+from statistics import fmean, median
 
 from fleet.allocation.bands import Band, spanning
 
@@ -74,10 +74,13 @@ def seconds_of(num_batches: int, pace: Pace) -> Band | None:
     measured = pace.batch_seconds
     if not measured:
         return None
-    likely = num_batches * fmean(measured)
+    mean = fmean(measured)
+    likely = num_batches * mean
     if len(measured) == 1:
         return Band(likely / FACTOR_OF_ONE, likely, likely * FACTOR_OF_ONE)
-    spread = stdev(measured) * sqrt(num_batches + num_batches**2 / len(measured))
+    # `statistics.stdev` adds exact fractions, which a queue of a thousand runs would wait for.
+    variance = fsum((seconds - mean) ** 2 for seconds in measured) / (len(measured) - 1)
+    spread = sqrt(variance * (num_batches + num_batches**2 / len(measured)))
     margin = max(spread * _t(len(measured) - 1), LEAST_SPREAD * likely)
     # Nothing is known to be faster than the fastest batch.
     return Band(max(likely - margin, num_batches * min(measured)), likely, likely + margin)

@@ -6,8 +6,9 @@ the same lanes and switches as its user asked for them.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from runs.forecast.end_forecast import Pace
@@ -79,9 +80,19 @@ def _was_paused(run_id: UUID, since: float) -> bool:
 def likeness_of(run: Run) -> str:
     """Digest of what the pace of the run depends on, as far as its user chose it. Devices are not part of it: a run
     that waits does not know them."""
-    algebra, lanes = run.algebra, run.asked_lanes
+    return _digest(run, run.algebra, run.spec["pipeline"])
+
+
+def likenesses_of(runs: Collection[Run]) -> dict[UUID, str]:
+    """`likeness_of` each of these runs, of which specs need not have been read."""
+    rows = Run.objects.filter(pk__in=[run.pk for run in runs]).order_by()
+    parts = {pk: rest for pk, *rest in rows.values_list("pk", "algebra", "spec__pipeline")}
+    return {run.pk: _digest(run, *parts[run.pk]) for run in runs if run.pk in parts}
+
+
+def _digest(run: Run, algebra: Mapping[str, Any], pipeline: Mapping[str, Any]) -> str:
     counts = [algebra[name] for name in ("num_groups", "group_size", "num_minibatches", "num_epochs")]
-    parts = [run.workload, counts, lanes.model_dump(mode="json"), run.spec["pipeline"]]
+    parts = [run.workload, counts, run.asked_lanes.model_dump(mode="json"), pipeline]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

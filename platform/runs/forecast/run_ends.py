@@ -14,7 +14,7 @@ from django.conf import settings
 from fleet.allocation.bands import Band
 from fleet.selectors import pool_devices
 from runs.forecast.end_forecast import UNKNOWN, Basis, Outcome, Pace, from_history, from_plan, left_of, remaining
-from runs.forecast.paces import alike, likeness_of, newest_starts, pace_of, paces_of
+from runs.forecast.paces import alike, likenesses_of, newest_starts, pace_of, paces_of
 from runs.models import Attempt, PlanRevision, Run, RunPace
 from runs.planning.device_order import likely_devices
 from runs.planning.plan_cache import NOT_PLANNED_BY, kept_plan
@@ -58,11 +58,10 @@ def _end(attempt: Attempt, row: RunPace | None, whole: Outcome, now: datetime) -
 def whole_durations(runs: Iterable[Run]) -> dict[UUID, Outcome]:
     """How long the next attempt of each run, or that which has measured nothing yet, holds its lanes as a whole."""
     wanted = {run.pk: run for run in runs}
-    likeness = {pk: likeness_of(run) for pk, run in wanted.items()}
+    likeness = likenesses_of(wanted.values())
     known = alike(likeness.values())
-    found = {pk: _by_history(run, known.get(likeness[pk], [])) for pk, run in wanted.items()}
-    without = [run for pk, run in wanted.items() if found[pk] is UNKNOWN]
-    return found | _by_plan([run for run in without if run.spec["pipeline"]["placement"] == Placement.AUTO])
+    found = {pk: _by_history(run, known.get(likeness.get(pk, ""), [])) for pk, run in wanted.items()}
+    return found | _by_plan([run for pk, run in wanted.items() if found[pk] is UNKNOWN])
 
 
 def _by_history(run: Run, paces: list[Pace]) -> Outcome:
@@ -70,7 +69,9 @@ def _by_history(run: Run, paces: list[Pace]) -> Outcome:
     return UNKNOWN if band is None else Outcome(band, Basis.HISTORY)
 
 
-def _by_plan(runs: list[Run]) -> dict[UUID, Outcome]:
+def _by_plan(unknown: list[Run]) -> dict[UUID, Outcome]:
+    """Of those of the runs that the planner places."""
+    runs = _read_specs(unknown) if unknown else []
     promised = _batch_seconds_by_plan(runs) if runs else {}
     starts = newest_starts() if promised else []
     found = {}
@@ -78,6 +79,16 @@ def _by_plan(runs: list[Run]) -> dict[UUID, Outcome]:
         seconds = promised.get(run.pk)
         band = None if seconds is None else from_plan(_num_left(run), seconds, starts)
         found[run.pk] = UNKNOWN if band is None else Outcome(band, Basis.PLAN)
+    return found
+
+
+def _read_specs(runs: list[Run]) -> list[Run]:
+    """Those of the runs that the planner places, with their specs."""
+    rows = Run.objects.filter(pk__in=[run.pk for run in runs], spec__pipeline__placement=Placement.AUTO)
+    specs = dict(rows.order_by().values_list("pk", "spec"))
+    found = [run for run in runs if run.pk in specs]
+    for run in found:
+        run.spec = specs[run.pk]
     return found
 
 

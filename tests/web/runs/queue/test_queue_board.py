@@ -5,6 +5,8 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Project, User
@@ -62,6 +64,25 @@ def test_who_is_ahead_is_counted_with_lanes_and_others_are_not_named(runs: list[
     assert third.ahead.lanes == {"cpu": 6}
     assert [row.run_name for row in rows(admin)] == ["run 0", "run 1", "run 2"]
     assert (first.may_change, second.may_change, rows(admin)[0].may_change) == (True, False, False)
+
+
+@pytest.mark.parametrize("placement", ["auto", "disaggregated"])
+def test_the_board_of_a_long_queue_takes_no_more_queries_than_that_of_a_short_one(
+    admin: User, make_run: MakeRun, make_spec: Callable[..., RunSpec], placement: str
+) -> None:
+    def num_queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert rows(admin)
+        return len(captured)
+
+    ensure_local_lanes(num_cpu_lanes=3)
+    spec = make_spec(pipeline={"placement": placement})
+    for _ in range(2):
+        make_run(spec=spec)
+    few = num_queries()
+    for number in range(20):
+        make_run(spec=spec, name=f"run {number}")
+    assert num_queries() == few
 
 
 def test_blockers_are_typed(runs: list[Run], alice: User, admin: User, make_run: MakeRun, project: Project) -> None:
