@@ -12,10 +12,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import pytest
 import torch
@@ -30,6 +30,26 @@ output."""
 
 Run = Callable[[Any, int, int, Path], Any]
 """(task, rank, world size, a folder that the ranks share) → the rank's result."""
+
+
+def each_case(
+    cases: Sequence[Any], *, of_full_tests: Collection[Any], ids: Callable[[Any], str]
+) -> pytest.MarkDecorator:
+    """Parametrises `case`; those `of_full_tests` are left to `make test-full`."""
+    slow = {True: (pytest.mark.slow,), False: ()}
+    return pytest.mark.parametrize(
+        "case", [pytest.param(case, id=ids(case), marks=slow[case in of_full_tests]) for case in cases]
+    )
+
+
+def selected_cases(request: pytest.FixtureRequest) -> list[Any]:
+    """The cases of the module's tests that are about to run: ranks need not work through the others."""
+    params = [item.callspec.params for item in request.session.items if _is_of(item, request)]
+    return list(dict.fromkeys(each["case"] for each in params if "case" in each))
+
+
+def _is_of(item: pytest.Item, request: pytest.FixtureRequest) -> TypeGuard[pytest.Function]:
+    return item.path == request.path and isinstance(item, pytest.Function) and hasattr(item, "callspec")
 
 
 def run_rank_processes(module: str, task: Any, folder: Path, *, world_size: int = 2) -> list[Any]:

@@ -22,7 +22,7 @@ MakeSpec = Callable[..., RunSpec]
 @pytest.mark.parametrize(
     ("pipeline", "stage"),
     [
-        pytest.param({"tag": "greedy"}, 1, id="lending"),
+        pytest.param({"tag": "greedy"}, 1, id="lending", marks=pytest.mark.slow),
         pytest.param({"placement": "colocated"}, 2, id="colocated", marks=pytest.mark.slow),
         pytest.param({"placement": "colocated"}, 3, id="colocated-sharded", marks=pytest.mark.slow),
         pytest.param({"max_staleness": 1, "tag": "greedy"}, 0, id="ahead", marks=pytest.mark.slow),

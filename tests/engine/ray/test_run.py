@@ -150,6 +150,7 @@ def check_against(driven: Driven, reference: Reference) -> None:
     check_tiling(driven)
 
 
+@pytest.mark.slow
 def test_a_lending_run_that_loses_lanes_has_bitwise_the_results_of_an_uninterrupted_one(
     drive: Drive, make_spec: MakeSpec, reference: Reference
 ) -> None:

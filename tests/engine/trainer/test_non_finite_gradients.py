@@ -64,7 +64,7 @@ def state_is_finite(trainer: TrainerRank) -> bool:
     return all(bool(torch.isfinite(tensor).all()) for tensor in [*masters, *moments])
 
 
-@pytest.mark.parametrize("value", [math.inf, math.nan])
+@pytest.mark.parametrize("value", [pytest.param(math.inf, marks=pytest.mark.slow), math.nan])
 @pytest.mark.parametrize(("config", "dtype", "tuning"), CASES)
 def test_a_gradient_that_is_not_finite_is_never_applied(
     make_spec: Callable[..., RunSpec],

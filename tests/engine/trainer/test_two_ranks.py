@@ -8,7 +8,7 @@ import torch
 from diffusers import FluxTransformer2DModel
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
-from tests.engine.rank_processes import run_rank_processes
+from tests.engine.rank_processes import each_case, run_rank_processes, selected_cases
 from tests.engine.stacked import next_latents_of
 from tests.engine.trainer.gradient_recorder import GradientRecorder, full_gradient, relative_distance
 from tests.engine.trainer.lent_generation import generate_fragment
@@ -20,7 +20,9 @@ from worker.engine.types import GroupBatch, PublishedShard
 from worker.scheduling.planning.trainer_state import trainer_state
 
 WORLD_SIZE = 2
-EACH_CASE = pytest.mark.parametrize("case", CASES)
+EACH_CASE = each_case(
+    CASES, of_full_tests=[(1, True), (2, False), (3, False)], ids=lambda case: f"zero{case[0]}-{case[1]}"
+)
 
 # A group has 9 pairs in 3 micro-batches, each one denoising step of all members: 2 for rank 0, 1 and a padding for rank
 # 1.
@@ -48,6 +50,7 @@ def ranks(
     tiny_checkpoint: str,
     current: PublishedShard,
     uneven: list[GroupBatch],
+    request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[dict[Case, dict[str, Any]]]:
     """The observations of each of two rank processes, by case."""
@@ -58,6 +61,7 @@ def ranks(
         "version": current,
         "groups": uneven,
         "num_pairs": NUM_PAIRS,
+        "cases": selected_cases(request),
     }
     return run_rank_processes("tests.engine.trainer.two_ranks_worker", task, folder, world_size=WORLD_SIZE)
 

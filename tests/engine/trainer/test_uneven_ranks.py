@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
-from tests.engine.rank_processes import run_rank_processes
+from tests.engine.rank_processes import each_case, run_rank_processes, selected_cases
 from tests.engine.trainer.gradient_recorder import relative_distance
 from tests.engine.trainer.uneven_worker import CASES, MICRO_BATCHES, NUM_STEPS, Case, share_of, spec_of
 from worker.contracts.names import Tuning
@@ -27,7 +27,10 @@ SECTIONS: dict[str, Any] = {
 NUM_PAIRS = 18
 Ranks = list[dict[Case, dict[str, Any]]]
 Expected = dict[tuple[str, Tuning], tuple[TrainerRank, UpdateStats, dict[str, float]]]
-EACH_CASE = pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
+QUICK = {("zero0", Tuning.LORA, 1), ("zero1", Tuning.LORA, 6), ("zero1", Tuning.FULL, 0)}
+EACH_CASE = each_case(
+    CASES, of_full_tests=[case for case in CASES if case not in QUICK], ids=lambda case: "-".join(map(str, case))
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +50,16 @@ def task(make_spec: Callable[..., RunSpec], tiny_checkpoint: str) -> dict[str, A
 
 
 @pytest.fixture(scope="module")
-def ranks(task: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Ranks:
-    return run_rank_processes("tests.engine.trainer.uneven_worker", task, tmp_path_factory.mktemp("ranks"))
+def ranks(request: pytest.FixtureRequest, task: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Ranks:
+    selected = {**task, "cases": selected_cases(request)}
+    return run_rank_processes("tests.engine.trainer.uneven_worker", selected, tmp_path_factory.mktemp("ranks"))
 
 
 @pytest.fixture(scope="module")
-def one_rank(task: dict[str, Any], process_group: None) -> Expected:
+def one_rank(request: pytest.FixtureRequest, task: dict[str, Any], process_group: None) -> Expected:
     """By configuration and tuning: a rank after the same steps by itself, its statistics and its last step's."""
     found: Expected = {}
-    for config, tuning, _ in CASES:
+    for config, tuning, _ in selected_cases(request):
         trainer = TrainerRank(spec_of(task["specs"][tuning], config), task["path"], 0, 1)
         trainer.load_version(task["versions"][tuning])
         stats, metrics = [], {}

@@ -73,7 +73,7 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
 
 
 def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:
-    return {case: run_case(task, case, rank, world_size, folder) for case in CASES}
+    return {case: run_case(task, case, rank, world_size, folder) for case in task["cases"]}
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def wait_for(file: Path) -> None:
 
 
 def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:
-    return {case: run_case(task, case, rank, world_size, folder) for case in CASES}
+    return {case: run_case(task, case, rank, world_size, folder) for case in task["cases"]}
 
 
 if __name__ == "__main__":

@@ -190,6 +190,7 @@ def test_small_pools_that_are_far_from_the_bound_at_first_are_searched_further(
     assert plan.bound_share(plan.best) >= share
 
 
+@pytest.mark.slow
 def test_4096_lanes_of_four_kinds_are_planned_with_few_simulations_and_in_200_megabytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -72,7 +72,8 @@ def projects(db: None, make_project: Callable[..., Project]) -> dict[str, Projec
     return projects
 
 
-@pytest.mark.parametrize("seed", [2718, pytest.param(3141, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2718, 3141])
 def test_over_a_week_each_pool_is_shared_as_its_own_shares_say(
     seed: int,
     clock: Clock,
