@@ -7,7 +7,8 @@ from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, F, Min, Prefetch, Q, QuerySet
+from django.db.models import Count, F, Min, Prefetch, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from fleet.lane_demand import kind_for, lane_number
 from fleet.lane_layout import NOT_OFFERED
@@ -46,7 +47,7 @@ def all_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
 
 def free_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
     """Number of free lanes of a pool, or of all, by kind."""
-    return _by_kind(_usable_lanes(pool).filter(held_since=None))
+    return _by_kind(_free_lanes(pool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +82,14 @@ def pool_or_default(name: str) -> str:
 
 def free_in_order(kind: LaneKind, *, pool: str | None) -> QuerySet[Lane]:
     """The free lanes of a kind in a pool, or in all, in the order of allocation."""
-    return _in_order(_usable_lanes(pool).filter(kind=kind, held_since=None))
+    return _in_order(_free_lanes(pool).filter(kind=kind))
 
 
 def free_of_keys(keys: Collection[int], pool: str | None = None) -> QuerySet[Lane]:
     """Those of these lanes that are free, in a pool or in any, each with its node and what grants and uses say of its
     GPUs."""
     of_grants = ("node", "lane", "index", "uuid", "accelerator", "resource", "identity", "price_per_gpu_hour")
-    free = _usable_lanes(pool).filter(pk__in=keys, held_since=None)
+    free = _free_lanes(pool).filter(pk__in=keys)
     return free.select_related("node").prefetch_related(Prefetch("gpus", Gpu.objects.only(*of_grants)))
 
 
@@ -272,6 +273,14 @@ def _usable_lanes(pool: str | None = None) -> QuerySet[Lane]:
         Q(kind=LaneKind.CPU) | Q(node__are_gpus_held=True), state=active, node__state=active, node__lost_since=None
     ).exclude(pk__in=idle_gpus.values("lane"))
     return _of_pool(takes_work, pool)
+
+
+def _free_lanes(pool: str | None = None) -> QuerySet[Lane]:
+    """Those of `_usable_lanes` that nobody holds, on nodes of Ray's newest list. A node that it leaves out counts as
+    lost after a while, but a run whose node has died must not be given the same lanes before that."""
+    newest = NodeAgent.objects.exclude(reported_at=None).order_by("-reported_at").values("reported_at")[:1]
+    free = _usable_lanes(pool).filter(held_since=None)
+    return free.exclude(node__in_cluster_at__lt=Coalesce(Subquery(newest), F("node__in_cluster_at")))
 
 
 def _by_kind(lanes: QuerySet[Lane]) -> Mapping[LaneKind, int]:

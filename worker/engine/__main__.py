@@ -1,7 +1,8 @@
 """The driver's entry point: `python -m worker.engine`, submitted as a job through Ray's Jobs API.
 
 It exchanges its single-use code for spec and token, runs the controller, and reports how the run ended. The exit status
-is 0 when the run was completed, stopped, cancelled or fenced by a newer attempt, and not 0 when it failed.
+is 0 when the run was completed, stopped, cancelled or fenced by a newer attempt, and not 0 when it failed or lost its
+nodes.
 """
 
 import logging
@@ -13,7 +14,7 @@ import ray
 
 from worker.contracts.states import RunState
 from worker.engine.build import build_components
-from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors
+from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors, LanesLostError
 from worker.engine.control.command_queue import RunCancelledError, StopOverdueError
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
@@ -70,6 +71,10 @@ def report_end(telemetry: RunTelemetry, error: BaseException) -> int:
             logger.warning("the driver was asked to end (SIGTERM)")
             telemetry.client.flush(SIGTERM_FLUSH_SECONDS)
             return 128 + signal.SIGTERM
+        case LanesLostError():
+            # No end is reported: the web finds the job over, and begins the next attempt, as often as is allowed.
+            logger.error("this attempt cannot go on: %s", error)
+            return 1
         case WebRefusedError():
             logger.error("the web refuses this attempt's events: %s", error)
             return 1

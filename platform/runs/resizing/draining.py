@@ -1,13 +1,14 @@
-"""Moves runs off lanes that are drained by a deadline, and off GPUs that have failed.
+"""Moves runs off lanes that are drained by a deadline, and off GPUs that have failed or are lost.
 
 ```text
-lanes of a run on a draining node or GPU with a deadline, or on a faulty GPU
+lanes of a run on a draining node or GPU with a deadline, on a faulty GPU, or on what is lost
    free lanes like them ─► resize: those join, these leave                          (a few tries)
    else its elastic bounds allow fewer ─► resize: these leave
    else wait for free lanes; at the deadline ─► checkpoint ─► its driver ends, the run waits for lanes again
 ```
 
-A drain without a deadline waits until runs end by themselves. Invariant: one step for each run and round, decided from
+A drain without a deadline waits until runs end by themselves. What is lost has no deadline: a run goes on without it,
+or its driver ends the attempt. Invariant: one step for each run and round, decided from
 rows alone, so that any number of rounds may be missed or repeated.
 """
 
@@ -49,8 +50,8 @@ class Drain:
     lanes: tuple[DrainedLane, ...]
 
     @property
-    def deadline(self) -> datetime:
-        return min(lane.deadline for lane in self.lanes)
+    def deadline(self) -> datetime | None:
+        return min((lane.deadline for lane in self.lanes if lane.deadline is not None), default=None)
 
     @property
     def since(self) -> datetime:
@@ -87,7 +88,7 @@ def _step(drain: Drain) -> bool:
     )
     if failed.count() < MAX_RESIZES and (_replace(drain) or _shrink(drain)):
         return True
-    return timezone.now() >= drain.deadline and _requeue(drain)
+    return drain.deadline is not None and timezone.now() >= drain.deadline and _requeue(drain, drain.deadline)
 
 
 def _replace(drain: Drain) -> bool:
@@ -123,11 +124,11 @@ def _resize(run: Run, wanted: WantedResize) -> bool:
     return True
 
 
-def _requeue(drain: Drain) -> bool:
+def _requeue(drain: Drain, deadline: datetime) -> bool:
     emptied = "; ".join(sorted({f"{lane.place} {lane.why}" for lane in drain.lanes}))
     return requeue(
         drain.attempt,
-        since=drain.deadline,
+        since=deadline,
         why=lambda origin: f"{emptied}: the run goes on from {origin} on other lanes",
         actor=ACTOR,
     )

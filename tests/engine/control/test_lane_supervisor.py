@@ -9,7 +9,7 @@ from tests.engine.control.four_lanes import ROLES
 from tests.engine.driving import bootstrap_answer
 from worker.contracts.names import LaneRole, TrainerAssist
 from worker.contracts.run_spec import RunSpec
-from worker.engine.control.cluster_lanes import LaneHandle
+from worker.engine.control.cluster_lanes import LaneHandle, LanesLostError
 from worker.engine.control.lane_supervisor import MAX_LANE_RESTARTS, LanesExhaustedError, LaneSupervisor
 from worker.engine.control.pending_calls import RewindNeededError
 
@@ -20,6 +20,7 @@ class FakeLanes:
     def __init__(self) -> None:
         actor = SimpleNamespace(location=SimpleNamespace(remote=lambda: object()))
         self.handles = {lane: LaneHandle(None, actor) for lane in ROLES}
+        self.dead: set[str] = set()
 
     def __getitem__(self, lane: str) -> LaneHandle:
         return self.handles[lane]
@@ -32,6 +33,9 @@ class FakeLanes:
 
     def restart(self, lane: str) -> None:
         self.handles[lane].num_restarts += 1
+
+    def on_dead_nodes(self, lanes: list[str]) -> list[str]:
+        return [lane for lane in lanes if lane in self.dead]
 
 
 class FakeCalls:
@@ -80,6 +84,22 @@ def test_a_run_fails_when_every_lane_of_a_role_is_given_up(supervisor: LaneSuper
     lose(supervisor, "rollout-1", MAX_LANE_RESTARTS)
     with pytest.raises(LanesExhaustedError, match="every rollout lane was lost 4 times"):
         supervisor.lost("rollout-1", "killed")
+
+
+def test_a_lane_whose_node_died_is_not_restarted(supervisor: LaneSupervisor, lanes: FakeLanes) -> None:
+    supervisor.ready, lanes.dead = {"rollout-0", "rollout-1"}, {"rollout-0"}
+    supervisor.lost("rollout-0", "its node died")
+    assert lanes["rollout-0"].num_restarts == 0
+    assert supervisor.ready == {"rollout-1"}
+
+
+def test_an_attempt_that_lost_all_lanes_of_a_role_with_a_node_has_not_failed(
+    supervisor: LaneSupervisor, lanes: FakeLanes
+) -> None:
+    lose(supervisor, "rollout-0", MAX_LANE_RESTARTS + 1)
+    lanes.dead = {"rollout-1"}
+    with pytest.raises(LanesLostError, match="no rollout lane is left, `rollout-1` was lost with its node last"):
+        supervisor.lost("rollout-1", "its node died")
 
 
 def test_a_lost_trainer_rank_is_never_restarted_alone(supervisor: LaneSupervisor, lanes: FakeLanes) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from fleet.models import NodeAgent
+from fleet.models import Node, NodeAgent
 from fleet.reports.report_intake import take
 from worker.contracts.node_reports import (
     ClusterNode,
@@ -66,5 +66,7 @@ def post(*nodes: ClusterNode, reports: tuple[NodeReport, ...] = ()) -> None:
 
 
 def post_node(node: ClusterNode, *gpus: GpuReport) -> None:
-    """One post of an agent that knows one node."""
-    post(node, reports=(report(node, *gpus),))
+    """One post with the report of one node; Ray lists those of earlier posts as well."""
+    known = Node.objects.filter(in_cluster_at__isnull=False, lost_since=None).exclude(name=node.name)
+    others = [alive(other.name, other.ray_node_id, are_gpus_held=other.are_gpus_held) for other in known]
+    post(node, *others, reports=(report(node, *gpus),))

@@ -47,6 +47,11 @@ class LanePlacementError(EngineError):
     """The cluster did not place a lane that was granted."""
 
 
+class LanesLostError(EngineError):
+    """Lanes that the run cannot do without were on nodes that have died. The run has not failed: another attempt goes
+    on from its last checkpoint on other lanes."""
+
+
 @dataclass(slots=True)
 class LaneHandle:
     """What a lane holds on the cluster, and how its clock maps to the driver's."""
@@ -120,6 +125,11 @@ class ClusterLanes:
         """As `roles`, without the lanes that are borrowed."""
         return {grant.lane: grant.role for grant in self._grants.values() if not grant.is_borrowed}
 
+    def on_dead_nodes(self, lanes: Iterable[str]) -> list[str]:
+        """Those of `lanes` that were granted on nodes which Ray does not count as alive any more."""
+        alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+        return [lane for lane in lanes if (node := self._grants[lane].ray_node_id) and node not in alive]
+
     def infos(self) -> tuple[LaneInfo, ...]:
         """Device, host and process of every lane that is up."""
         found = []
@@ -140,6 +150,7 @@ class ClusterLanes:
             poll_web: called every `POLL_SECONDS` meanwhile; what it raises ends the wait.
 
         Raises:
+            LanesLostError: when the node of such a lane has died.
             LanePlacementError: when a lane is not up within `PLACEMENT_TIMEOUT_SECONDS`.
         """
         starting = {self._handles[lane].actor.location.remote(): lane for lane in lanes}
@@ -148,6 +159,8 @@ class ClusterLanes:
         while pending and time.monotonic() < deadline:
             _, pending = ray.wait(list(starting), num_returns=len(starting), timeout=POLL_SECONDS)
             poll_web()
+            if dead := self.on_dead_nodes(lanes):
+                raise LanesLostError(f"the nodes of {', '.join(dead)} have died")
         if pending:
             names = ", ".join(starting[ref] for ref in pending)
             raise LanePlacementError(

@@ -7,7 +7,8 @@ placed ─► loading ─► ready ─► on_ready
    └── all trainer lanes together, by `restart_gang`, after a rewind to a checkpoint
 ```
 
-A lost trainer rank took open gradients with it, so the whole gang starts again from a checkpoint.
+A lost trainer rank took open gradients with it, so the whole gang starts again from a checkpoint. A lane is restarted
+where it was: what was on a node that died is lost to this attempt (`LanesLostError`), and the next one has other lanes.
 """
 
 import logging
@@ -22,7 +23,7 @@ from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import are_same_devices
 from worker.contracts.resizing import ResizeReport
 from worker.contracts.sections import PipelineSpec
-from worker.engine.control.cluster_lanes import ClusterLanes
+from worker.engine.control.cluster_lanes import ClusterLanes, LanesLostError
 from worker.engine.control.pending_calls import PendingCalls, Reports, RewindNeededError
 from worker.engine.control.trainer_gang import TrainerGang
 from worker.engine.errors import EngineError
@@ -106,7 +107,7 @@ class LaneSupervisor:
         self._answer = self._answer.model_copy(update={"spec": spec})
 
     def place_all(self) -> None:
-        """Put every lane on the cluster. Raises `LanePlacementError`."""
+        """Put every lane on the cluster. Raises `LanePlacementError`, `LanesLostError`."""
         self._gang_started_at = time.monotonic()
         self._lanes.open()
         self._lanes.wait_until_up(self._lanes.names(), self._poll_web)
@@ -146,26 +147,29 @@ class LaneSupervisor:
 
         Raises:
             RewindNeededError: when it was a trainer rank.
+            LanesLostError: when it was the last of its role, and nodes of such lanes have died.
             LanesExhaustedError: when it was the last of its role and has been restarted `MAX_LANE_RESTARTS` times.
         """
         self.ready.discard(lane)
         role = self._lanes.role(lane)
         if role is LaneRole.TRAINER:
             raise RewindNeededError(f"trainer lane `{lane}` was lost: {reason}")
-        if self._lanes[lane].num_restarts < MAX_LANE_RESTARTS:
+        is_node_dead = bool(self._lanes.on_dead_nodes([lane]))
+        if self._lanes[lane].num_restarts < MAX_LANE_RESTARTS and not is_node_dead:
             logger.warning("lane %s was lost and is restarted: %s", lane, reason)
             self._restart(lane)
             return
         self._given_up.add(lane)
+        why = "was lost with its node" if is_node_dead else f"was lost {MAX_LANE_RESTARTS + 1} times"
         if self._given_up.issuperset(self._lanes.names(role)):
-            raise LanesExhaustedError(
-                f"every {role} lane was lost {MAX_LANE_RESTARTS + 1} times, `{lane}` last: {reason}"
-            )
-        logger.error("lane %s was lost %d times and is given up: %s", lane, MAX_LANE_RESTARTS + 1, reason)
+            if self._lanes.on_dead_nodes(self._lanes.names(role)):
+                raise LanesLostError(f"no {role} lane is left, `{lane}` {why} last: {reason}")
+            raise LanesExhaustedError(f"every {role} lane {why}, `{lane}` last: {reason}")
+        logger.error("lane %s %s and is given up: %s", lane, why, reason)
 
     def restart_gang(self) -> None:
         """Restart and load all trainer ranks. Other lanes that were still starting restart too: their calls are
-        forgotten with all others."""
+        forgotten with all others. Raises `LanesLostError` where the node of a rank has died."""
         self._calls.forget_all()
         self._gang_started_at = time.monotonic()
         for lane in self._gang.lanes:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fleet.health.device_proof import compare
 from fleet.lane_layout import ensure_local_lanes
-from fleet.models import Gpu, Lane, LaneUse, Node, StateChange
+from fleet.models import Gpu, Lane, LaneUse, Node, NodeAgent, StateChange
 from fleet.reports.report_intake import LOST_AFTER
 from fleet.selectors import free_lanes, grants_of, pool_lanes
 from fleet.services import allocate, allocate_for_preview
@@ -24,7 +24,9 @@ pytestmark = pytest.mark.django_db
 
 def long_ago() -> None:
     """Let the time pass after which a node that Ray leaves out is lost."""
-    Node.objects.update(in_cluster_at=timezone.now() - 2 * LOST_AFTER)
+    before = timezone.now() - 2 * LOST_AFTER
+    Node.objects.update(in_cluster_at=before)
+    NodeAgent.objects.update(reported_at=before)
 
 
 def test_a_node_that_reports_is_in_the_pool_with_a_lane_for_each_gpu() -> None:
@@ -36,6 +38,17 @@ def test_a_node_that_reports_is_in_the_pool_with_a_lane_for_each_gpu() -> None:
         ("GPU-a", "NVIDIA H100 80GB HBM3", "gpu0/gpu-0"),
         ("GPU-b", "NVIDIA H100 80GB HBM3", "gpu0/gpu-1"),
     ]
+
+
+def test_nothing_is_placed_on_a_node_from_the_first_report_that_leaves_it_out() -> None:
+    both = [alive("gpu0"), alive("gpu1")]
+    post(*both, reports=tuple(report(node, card(f"GPU-{node.name}", 0)) for node in both))
+    assert free_lanes() == {"gpu": 2, "cpu": 4}
+    post(both[0])
+    assert free_lanes() == {"gpu": 1, "cpu": 2}
+    assert Node.objects.get(name="gpu1").lost_since is None, "Ray may count it as alive again at once"
+    post(*both)
+    assert free_lanes() == {"gpu": 2, "cpu": 4}
 
 
 def test_a_lane_is_granted_with_its_node_and_its_uuids() -> None:

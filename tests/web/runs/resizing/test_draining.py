@@ -11,7 +11,7 @@ from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Gpu, Lane, Node, ServiceState
 from fleet.services import release_lanes
 from fleet.states.drains import FAULT_GRACE
-from fleet.states.state_changes import change_state
+from fleet.states.state_changes import change_state, mark_lost
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run, RunResize
 from runs.resizing.draining import MAX_RESIZES, drains, move_runs_off
 from tests.web.fleet.node_posts import alive, card, post_node
@@ -95,6 +95,18 @@ def test_where_no_lane_is_free_an_elastic_run_shrinks(live_run: LiveRun, project
     assert move_runs_off() == 1
     (command,) = commands(attempt.run, CommandKind.RESIZE)
     assert (command.args["resize"]["release"], command.args["resize"]["add"]) == (["rollout-1"], [])
+
+
+def test_lanes_of_a_lost_node_are_replaced_where_others_are_free(attempt: Attempt) -> None:
+    mark_lost(Node.objects.filter(name="local"), by="node agent", reason="Ray leaves it out", at=timezone.now())
+    assert move_runs_off() == 0, "nothing is free, and the run goes on without them as long as it can"
+    Node.objects.filter(name="local").update(lost_since=timezone.now() - HOUR)
+    assert move_runs_off() == 0
+    assert not PendingCommand.objects.exists(), "it is not stopped for what does no harm"
+    ensure_local_lanes(num_cpu_lanes=3, node="other")
+    assert move_runs_off() == 1
+    (command,) = commands(attempt.run, CommandKind.RESIZE)
+    assert {grant["node"] for grant in command.args["resize"]["add"]} == {"other"}
 
 
 def test_where_nothing_can_be_done_the_run_works_until_the_deadline(attempt: Attempt) -> None:
