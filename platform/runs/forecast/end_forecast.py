@@ -82,8 +82,9 @@ def seconds_of(num_batches: int, pace: Pace) -> Band | None:
     variance = fsum((seconds - mean) ** 2 for seconds in measured) / (len(measured) - 1)
     spread = sqrt(variance * (num_batches + num_batches**2 / len(measured)))
     margin = max(spread * _t(len(measured) - 1), LEAST_SPREAD * likely)
-    # Nothing is known to be faster than the fastest batch.
-    return Band(max(likely - margin, num_batches * min(measured)), likely, likely + margin)
+    # Nothing is known to be faster than the fastest batch, which by rounding may be slower than the mean.
+    earliest = max(likely - margin, num_batches * min(measured))
+    return Band(min(earliest, likely), likely, likely + margin)
 
 
 def from_history(num_batches: int, alike: Sequence[Pace]) -> Band | None:

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fleet.allocation.bands import Band
@@ -39,6 +39,7 @@ def test_bands_hold_what_they_promise() -> None:
 
 
 @given(batches=measured, num_left=st.integers(0, 500), elapsed=st.floats(0, 1e6))
+@example([1.9, 1.9, 1.9], 1, 0.0).via("their mean is less than each of them, by rounding")
 def test_what_remains_is_a_band_and_only_the_batch_under_way_can_be_overdue(
     batches: list[float], num_left: int, elapsed: float
 ) -> None:
