@@ -13,7 +13,8 @@ from gallery.artifact_bundles import read_bundle
 from gallery.artifacts import ArtifactTaken, store_artifact, store_artifacts
 from gallery.storage import MAX_ARTIFACT_BYTES, ArtifactRefused, ChecksumMismatch
 from runs.attempts.tokens import authorise
-from telemetry.ingest.ingest_views import bearer_token, refusal, with_token_refusals
+from telemetry.ingest.ingest_answers import bearer_token, refusal
+from telemetry.ingest.ingest_views import with_token_refusals
 from worker.contracts.ingest import SHA256_HEADER
 
 

@@ -16,23 +16,15 @@ from gallery.downloads import bytes_response
 from gallery.ingest_views import announced, upload
 from gallery.models import Preview
 from gallery.pieces import StoredBytes
-from telemetry.ingest.ingest_views import bearer_token, refusal
-from worker.contracts.ingest import BootstrapRequest
+from telemetry.ingest.ingest_answers import bearer_token, refusal, traded_code
 from worker.contracts.previews import PreviewDone
 
 
 @csrf_exempt
 @require_POST
 def bootstrap(request: HttpRequest) -> HttpResponse:
-    try:
-        job = previews.trade_code(BootstrapRequest.model_validate_json(request.body).code)
-    except (ValidationError, ModelNotUsable) as error:
-        return refusal(422, str(error))
-    except previews.PreviewRefused as error:
-        return refusal(401, str(error))
-    except previews.PreviewOver as error:
-        return refusal(410, str(error))
-    return HttpResponse(job.model_dump_json(), content_type="application/json")
+    refusals = {ModelNotUsable: 422, previews.PreviewRefused: 401, previews.PreviewOver: 410}
+    return traded_code(request, previews.trade_code, refusals)
 
 
 @csrf_exempt

@@ -9,23 +9,14 @@ from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
 from fleet.health.gpu_test_reports import GpuTestOver, GpuTestRefused, authorise, take, trade_code
-from telemetry.ingest.ingest_views import bearer_token, refusal
+from telemetry.ingest.ingest_answers import bearer_token, refusal, traded_code
 from worker.contracts.gpu_tests import GpuTestReport
-from worker.contracts.ingest import BootstrapRequest
 
 
 @csrf_exempt
 @require_POST
 def bootstrap(request: HttpRequest) -> HttpResponse:
-    try:
-        job = trade_code(BootstrapRequest.model_validate_json(request.body).code)
-    except ValidationError as error:
-        return refusal(422, f'the body must be {{"code": "..."}}: {error.errors()[0]["msg"]}')
-    except GpuTestRefused as error:
-        return refusal(401, str(error))
-    except GpuTestOver as error:
-        return refusal(410, str(error))
-    return HttpResponse(job.model_dump_json(), content_type="application/json")
+    return traded_code(request, trade_code, {GpuTestRefused: 401, GpuTestOver: 410})
 
 
 @csrf_exempt

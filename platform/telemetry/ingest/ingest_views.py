@@ -3,14 +3,12 @@
 
 from collections.abc import Callable
 from functools import wraps
-from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
-from pydantic import ValidationError
 
 from catalog.base_models import ModelNotUsable
 from catalog.prompt_pictures import PictureNotUsable
@@ -18,8 +16,8 @@ from runs.attempts.bootstrap import BootstrapRefused, prompts_of, trade_code
 from runs.attempts.tokens import AttemptGone, TokenRefused, authorise
 from telemetry.ingest.event_parsing import parse_batch
 from telemetry.ingest.ingest import ingest
+from telemetry.ingest.ingest_answers import bearer_token, json_answer, refusal, traded_code
 from telemetry.ingest.ingest_errors import InvalidEvent, SequenceGap
-from worker.contracts.ingest import BootstrapRequest
 
 View = Callable[..., HttpResponse]
 
@@ -42,15 +40,7 @@ def with_token_refusals(view: View) -> View:
 @csrf_exempt
 @require_POST
 def bootstrap(request: HttpRequest) -> HttpResponse:
-    try:
-        answer = trade_code(BootstrapRequest.model_validate_json(request.body).code)
-    except ValidationError as error:
-        return refusal(422, f'the body must be {{"code": "..."}}: {error.errors()[0]["msg"]}')
-    except BootstrapRefused as error:
-        return refusal(401, str(error))
-    except ModelNotUsable as error:
-        return refusal(422, str(error))
-    return _json(answer.model_dump_json())
+    return traded_code(request, trade_code, {BootstrapRefused: 401, ModelNotUsable: 422})
 
 
 @require_GET
@@ -60,7 +50,7 @@ def prompts(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
         answer = prompts_of(authorise(run_id=run_id, attempt=attempt, token=bearer_token(request)))
     except PictureNotUsable as error:
         return refusal(422, str(error))
-    return _json(answer.model_dump_json())
+    return json_answer(answer)
 
 
 @csrf_exempt
@@ -73,20 +63,4 @@ def events(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
         return refusal(409, str(error), expected=error.expected)
     except InvalidEvent as error:
         return refusal(422, str(error), seq=error.seq, field=error.field)
-    return _json(answer.model_dump_json())
-
-
-def bearer_token(request: HttpRequest) -> str:
-    """The token of `Authorization: Bearer <token>`; empty when there is none."""
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    return token if scheme.lower() == "bearer" else ""
-
-
-def refusal(status: int, detail: str, **members: Any) -> JsonResponse:
-    """An error as problem+json; the driver logs `detail`."""
-    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **members}
-    return JsonResponse(body, status=status, content_type="application/problem+json")
-
-
-def _json(text: str) -> HttpResponse:
-    return HttpResponse(text, content_type="application/json")
+    return json_answer(answer)

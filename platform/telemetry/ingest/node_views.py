@@ -9,21 +9,14 @@ from pydantic import ValidationError
 
 from fleet.reports.node_agents import AgentFollowed, AgentRefused, authorise, trade_code
 from fleet.reports.report_intake import take
-from telemetry.ingest.ingest_views import bearer_token, refusal
-from worker.contracts.ingest import BootstrapRequest
+from telemetry.ingest.ingest_answers import bearer_token, refusal, traded_code
 from worker.contracts.node_reports import AGENT_HEADER, NodeReports
 
 
 @csrf_exempt
 @require_POST
 def bootstrap(request: HttpRequest) -> HttpResponse:
-    try:
-        answer = trade_code(BootstrapRequest.model_validate_json(request.body).code)
-    except ValidationError as error:
-        return refusal(422, f'the body must be {{"code": "..."}}: {error.errors()[0]["msg"]}')
-    except AgentRefused as error:
-        return refusal(401, str(error))
-    return HttpResponse(answer.model_dump_json(), content_type="application/json")
+    return traded_code(request, trade_code, {AgentRefused: 401})
 
 
 @csrf_exempt

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 import ray
 
-from worker.engine.__main__ import failure_reason
+from worker.engine.__main__ import failure_reason, report_end
 from worker.engine.actors.reports import GroupPlan
 from worker.engine.actors.trainer import assemble_groups
+from worker.engine.control.cluster_lanes import LanesLostError
 from worker.engine.errors import NonFiniteError
 
 
@@ -17,6 +18,12 @@ def test_the_reason_of_a_failure_is_the_lanes_error_without_rays_wrapping() -> N
     wrapped = ray.exceptions.RayTaskError("accumulate", "the traceback", cause).as_instanceof_cause()
     assert failure_reason(wrapped) == str(cause)
     assert failure_reason(ZeroDivisionError("by zero")) == "ZeroDivisionError: by zero"
+
+
+def test_an_attempt_that_lost_its_nodes_reports_no_end_so_that_another_goes_on() -> None:
+    """Whatever it reported would end the run; `telemetry` has nothing that it could be reported by."""
+    telemetry: Any = object()
+    assert report_end(telemetry, LanesLostError("the nodes of trainer-0 have died")) == 1
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,41 @@
+"""What the views of every ingest share: the bearer's token, answers, refusals, and the trade of a single-use code."""
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from pydantic import BaseModel, ValidationError
+
+from worker.contracts.ingest import BootstrapRequest
+
+
+def bearer_token(request: HttpRequest) -> str:
+    """The token of `Authorization: Bearer <token>`; empty when there is none."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token if scheme.lower() == "bearer" else ""
+
+
+def refusal(status: int, detail: str, **members: Any) -> JsonResponse:
+    """An error as problem+json; the sender logs `detail`."""
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **members}
+    return JsonResponse(body, status=status, content_type="application/problem+json")
+
+
+def json_answer(body: BaseModel) -> HttpResponse:
+    return HttpResponse(body.model_dump_json(), content_type="application/json")
+
+
+def traded_code(
+    request: HttpRequest, trade: Callable[[str], BaseModel], refusals: Mapping[type[Exception], int]
+) -> HttpResponse:
+    """What `trade` gives for the code of the request's body. Errors of `refusals` become their status, a body that
+    holds no code 422."""
+    try:
+        code = BootstrapRequest.model_validate_json(request.body).code
+    except ValidationError as error:
+        return refusal(422, f'the body must be {{"code": "..."}}: {error.errors()[0]["msg"]}')
+    try:
+        return json_answer(trade(code))
+    except tuple(refusals) as error:
+        return refusal(next(status for kind, status in refusals.items() if isinstance(error, kind)), str(error))
