@@ -36,10 +36,10 @@ def each_case(
     cases: Sequence[Any], *, of_full_tests: Collection[Any], ids: Callable[[Any], str]
 ) -> pytest.MarkDecorator:
     """Parametrises `case`; those `of_full_tests` are left to `make test-full`."""
-    slow = {True: (pytest.mark.slow,), False: ()}
-    return pytest.mark.parametrize(
-        "case", [pytest.param(case, id=ids(case), marks=slow[case in of_full_tests]) for case in cases]
-    )
+    marked = [
+        pytest.param(case, id=ids(case), marks=[pytest.mark.slow] if case in of_full_tests else []) for case in cases
+    ]
+    return pytest.mark.parametrize("case", marked)
 
 
 def selected_cases(request: pytest.FixtureRequest) -> list[Any]:
