@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from worker.contracts.error_sentences import error_sentences
 from worker.contracts.prompts import Prompt
 
 MAX_UPLOAD_BYTES = 4 * 2**20
@@ -83,10 +84,8 @@ def _prompt(item: Any, where: str) -> Prompt | None:
     try:
         return Prompt.model_validate(fields)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        field = f" `{place}`:" if place else ""
-        raise PromptsRefused(f"{where}:{field} {first['msg'].removeprefix('Value error, ')}") from error
+        (sentence, *_), *_ = error_sentences(error).values()
+        raise PromptsRefused(f"{where}: {sentence}") from error
 
 
 def _fields(item: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from runs.pool.pool_removal import require_pool
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.commands import CommandKind, RunCommand
+from worker.contracts.error_sentences import error_sentences
 from worker.contracts.states import RunState
 from worker.contracts.task_names import DISPATCH_RUNS, STOP_JOB
 
@@ -118,11 +119,10 @@ def _checked(kind: CommandKind | str, prompts: Sequence[str]) -> CommandKind:
     try:
         command = RunCommand.model_validate({"id": "new", "kind": kind, "prompts": tuple(prompts)})
     except ContractError as error:
-        messages: dict[str, list[str]] = {}
-        for item in error.errors(include_url=False):
-            field = "action" if item["loc"][:1] in (("kind",), ()) else str(item["loc"][0])
-            messages.setdefault(field, []).append(item["msg"])
-        raise ValidationError(messages) from error
+        found = error_sentences(error)
+        raise ValidationError(
+            {"action" if path in ("kind", "") else path: said for path, said in found.items()}
+        ) from error
     if prompts and command.kind is not CommandKind.SAMPLE_NOW:
         raise ValidationError({"prompts": f"`prompts` belong to `sample_now`, got the action `{command.kind}`"})
     return command.kind

@@ -3,7 +3,6 @@
 Invariant: `create_run` uses the same check, so a spec that validates can be created.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,14 +20,15 @@ from fleet.selectors import pool_devices
 from runs.planning.device_order import best_first
 from runs.pool_check import pool_problems
 from runs.wait_reasons import lacking
+from worker.contracts.error_sentences import error_sentences
 from worker.contracts.families import negative_prompt_problem
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.setting_names import setting_names
 from worker.scheduling.planning.memory_advice import memory_warnings
 from worker.scheduling.profiles.hardware import ACCELERATORS, profile_name
 
 Errors = dict[str, list[str]]
-_NAMED_FIELD = re.compile(r"`([a-z_]+(?:\.[a-z_0-9]+)*)`")
 WHOLE_SPEC = "spec"
 """Path of errors that belong to no single field."""
 
@@ -84,41 +84,8 @@ def check_spec(
 
 
 def errors_by_path(error: ValidationError) -> Errors:
-    """Pydantic's errors under the dotted path of the field at fault, with the value that was given."""
-    errors: Errors = {}
-    for item in error.errors(include_url=False):
-        path = _path(item["loc"])
-        message = item["msg"].removeprefix("Value error, ")
-        named = _NAMED_FIELD.match(message)
-        if item["type"] == "value_error":
-            # Pydantic reports cross-field rules at the section; the message names the field to change.
-            path = _joined(path, named.group(1)) if named else path
-        elif item["type"] == "union_tag_invalid":
-            path = f"{path}.{item['ctx']['discriminator'].strip(chr(39))}"
-            message = f"`{path}` must be one of {item['ctx']['expected_tags']}, got {item['ctx']['tag']!r}"
-        elif isinstance(item["input"], str | int | float | bool) and item["type"] != "missing":
-            message = f"`{path}`: {message[0].lower()}{message[1:]}, got {item['input']!r}"
-        elif item["type"] == "missing":
-            message = f"`{path}` is missing: give it a value"
-        errors.setdefault(path or WHOLE_SPEC, []).append(message)
-    # For a list whose only items are invalid, pydantic also reports that it is too short, which is redundant.
-    short = {_path(e["loc"]) for e in error.errors(include_url=False) if e["type"] == "too_short"}
-    return {k: v for k, v in errors.items() if k not in short or not any(o.startswith(f"{k}.") for o in errors)}
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    """The dotted path. Pydantic puts the algorithm's name before its settings, which the path of a spec does not
-    have."""
-    if location[:1] == ("algorithm",):
-        location = ("algorithm", *location[2:])
-    return ".".join(map(str, location))
-
-
-def _joined(path: str, named: str) -> str:
-    """The path of the field that a message at `path` names: by its full path, from its section, or by its own name."""
-    if not path or named.partition(".")[0] == path.partition(".")[0]:
-        return named
-    return path if path.endswith(f".{named}") else f"{path}.{named}"
+    """Pydantic's errors as sentences under the dotted path of the field at fault."""
+    return {path or WHOLE_SPEC: texts for path, texts in error_sentences(error, setting_names).items()}
 
 
 def _parse(document: Mapping[str, Any] | str | RunSpec) -> RunSpec:

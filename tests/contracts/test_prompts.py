@@ -75,8 +75,8 @@ def test_a_spec_may_repeat_a_text_but_no_prompt() -> None:
     [
         ("", "at least 1 character"),
         ({"text": "x" * 2001}, "at most 2000 characters"),
-        ({"text": "a\x00b"}, "zero byte"),
-        ({"text": "a", "metadata": {"n": "\x00"}}, "zero byte"),
+        ({"text": "a\x00b"}, "NUL character"),
+        ({"text": "a", "metadata": {"n": "\x00"}}, "NUL character"),
         ({"text": "a", "metadata": {"n": "x" * 20_000}}, "`metadata` must be ≤ 16384 bytes as JSON, got 20009"),
         ({"text": "a", "metadata": {"n": float("nan")}}, "finite"),
         ({"text": "a", "pictures": ["x.png"] * 9}, "at most 8"),

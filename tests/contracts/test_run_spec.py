@@ -124,13 +124,13 @@ def test_prompts_come_from_exactly_one_source(prompts: dict[str, Any]) -> None:
 
 
 def test_yaml_that_is_no_mapping_says_so() -> None:
-    with pytest.raises(ValueError, match="must be a mapping of sections, got list"):
+    with pytest.raises(ValueError, match="must be a mapping of sections, got a list of 2"):
         RunSpec.from_yaml("- a\n- b")
 
 
 def test_broken_yaml_says_where() -> None:
-    with pytest.raises(ValueError, match="line 1"):
-        RunSpec.from_yaml("prompts: [")
+    with pytest.raises(ValueError, match="line 2, column 1: a value is missing, or a bracket is not closed"):
+        RunSpec.from_yaml("prompts: [\n")
 
 
 def test_every_field_has_help_that_is_more_than_its_name() -> None:

@@ -11,6 +11,12 @@ from typing import Annotated, Self
 from pydantic import Field
 
 from worker.contracts.base import Contract, Count, Index
+from worker.contracts.bounds import (
+    MAX_EPOCHS_PER_BATCH,
+    MAX_GROUP_SIZE,
+    MAX_PAIRS_PER_GROUP,
+    MAX_PROMPTS_PER_BATCH,
+)
 from worker.contracts.sections import SamplingSpec
 
 MAX_PIXELS_PER_CALL = 2**16
@@ -23,26 +29,26 @@ after which training would have to wait for all of it."""
 class BatchSpec(Contract):
     """How a batch is made up, in prompts, groups and optimizer steps; every other count follows from these."""
 
-    num_prompts_per_batch: Count = 8
+    num_prompts_per_batch: Annotated[int, Field(ge=1, le=MAX_PROMPTS_PER_BATCH)] = 8
     """Groups in a batch, each of a prompt of its own. Usual: 16 to 48 (Flow-GRPO trains on 48 groups of 24), fewer for
     clips. More prompts make the gradient less noisy and each batch longer."""
-    group_size: Annotated[int, Field(ge=2, le=1024)] = 8
+    group_size: Annotated[int, Field(ge=2, le=MAX_GROUP_SIZE)] = 8
     """Trajectories of one prompt; each is compared with the others of its group. Usual: 12 (DanceGRPO), 16
     (Qwen-Image), 24 (Flow-GRPO), 4 to 8 for clips. Raise it when many groups have equal rewards (the share of groups
     with zero spread), since those teach nothing."""
-    num_minibatches: Count = 1
+    num_minibatches: Annotated[int, Field(ge=1, le=MAX_PROMPTS_PER_BATCH)] = 1
     """Mini-batches that a batch is split into by prompt, each closed by one optimizer step; it must divide
     `num_prompts_per_batch`. 1 or 2 is usual (Flow-GRPO takes 2). More steps a batch learn faster, but the later ones
     train on samples of an older policy."""
-    num_epochs_per_batch: Count = 1
+    num_epochs_per_batch: Annotated[int, Field(ge=1, le=MAX_EPOCHS_PER_BATCH)] = 1
     """Passes through the batch. 1 is usual; more learn more from samples that are dear to generate, with
     `num_minibatches` × this optimizer steps a batch. Lower it when the clip fraction is high: the last passes then
     hardly change the policy."""
-    micro_batch_size: Count = 8
+    micro_batch_size: Annotated[int, Field(ge=1, le=MAX_PAIRS_PER_GROUP)] = 8
     """(trajectory, denoising step) pairs in one forward and backward pass on one lane. Activation memory grows in
     proportion: 1 to 3 fits models of 12 billion parameters and more at 512 × 512. The result does not depend on it but
     for rounding; raise it until memory or speed stops gaining."""
-    fragment_size: Count | None = None
+    fragment_size: Annotated[int, Field(ge=1, le=MAX_GROUP_SIZE)] | None = None
     """Trajectories of one group that a lane generates together; it must divide `group_size`. Empty: the whole group,
     or with `placement: auto` what is predicted to be fastest, which may change while the run works unless it is
     `deterministic`. Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones

@@ -7,11 +7,12 @@ be overridden.
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from worker.contracts.base import Contract, Index
+from worker.contracts.base import Contract
+from worker.contracts.bounds import MAX_TRANSFORMER_BLOCKS
 from worker.contracts.names import ExplainedName
 
 
@@ -87,6 +88,12 @@ _DERIVED: Mapping[str, str] = {
 """By dotted path: the settings that Tandem sets itself, and the field of the spec that each follows from."""
 
 
+MAX_OVERRIDE_CHARS = 120
+"""Twice the longest path with the largest value."""
+MAX_OVERRIDE = 2**53 - 1
+"""Of a whole number: DeepSpeed counts bytes and elements, and so many are no machine's."""
+
+
 class DeepSpeedSpec(Contract):
     """How the trainer lanes share and save memory: DeepSpeed's ZeRO, offloading and recomputation."""
 
@@ -94,11 +101,13 @@ class DeepSpeedSpec(Contract):
     """Named DeepSpeed configuration: what is sharded over the trainer lanes, and what lies in host memory. Results are
     the same but for rounding; each step further saves memory and costs time. `zero0` or `zero1` is usual for LoRA,
     `zero2` or `zero3` for all weights; the plan beside the form says what fits."""
-    overrides: tuple[str, ...] = ()
+    overrides: Annotated[
+        tuple[Annotated[str, Field(max_length=MAX_OVERRIDE_CHARS)], ...], Field(max_length=len(OVERRIDABLE))
+    ] = ()
     """Changes to the configuration, one `path=value` a line, such as `zero_optimization.reduce_bucket_size=50000000`.
     Usually empty. Smaller buckets save memory, larger ones use the network better; DeepSpeed's own documentation
     explains each setting."""
-    gradient_checkpointing: Index | None = None
+    gradient_checkpointing: Annotated[int, Field(ge=0, le=MAX_TRANSFORMER_BLOCKS)] | None = None
     """Which transformer blocks are recomputed in the backward pass instead of keeping their activations: 0 none, 1 all,
     n every n-th. Empty: all in a model of a billion parameters or more, else none. All costs about a third more
     training time; take a larger n where memory allows."""
@@ -155,8 +164,8 @@ def _check_override(line: str, config: ZeroConfig) -> None:
         found = json.loads(value)
     except ValueError:
         found = None
-    if not is_given or type(found) is not wanted or (wanted is int and found < 0):
-        kind = "true or false" if wanted is bool else "a whole number ≥ 0"
+    if not is_given or type(found) is not wanted or (wanted is int and not 0 <= found <= MAX_OVERRIDE):
+        kind = "true or false" if wanted is bool else f"a whole number ≥ 0 and ≤ {MAX_OVERRIDE}"
         raise ValueError(f"`deepspeed.overrides` must give `{path}` as {path}={kind}, got {line!r}")
     for part, is_there in (
         ("offload_optimizer", config.offloads_optimizer),

@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from worker.contracts.base import Contract, Count
+from worker.contracts.base import Contract
+from worker.contracts.bounds import Coefficient, OptimizerStepCount, PositiveCoefficient
 
 
 class OptimizerSpec(Contract):
@@ -19,10 +20,10 @@ class OptimizerSpec(Contract):
     beta2: Annotated[float, Field(ge=0, lt=1)] = 0.999
     """Decay of AdamW's second moment (the mean of the squared gradient). 0.999 is PyTorch's default and that of the
     published recipes; 0.95 adapts faster where the gradient's scale changes much."""
-    weight_decay: Annotated[float, Field(ge=0)] = 1e-4
+    weight_decay: Coefficient = 1e-4
     """Decoupled weight decay of AdamW: each optimizer step shrinks the trained weights by `learning_rate` × this. 1e-4
     is Flow-GRPO's. It hardly matters in runs of a few hundred steps; 0 turns it off."""
-    max_grad_norm: Annotated[float, Field(gt=0)] = 1.0
+    max_grad_norm: PositiveCoefficient = 1.0
     """Largest L2 norm of the gradient in one optimizer step; a larger gradient is scaled down to it. 1 is usual. Lower
     it when spikes of the gradient norm are followed by a fall of the reward."""
 
@@ -35,6 +36,6 @@ class EmaSpec(Contract):
     """Share of itself that the average keeps at each update, from 0 to below 1; 0 keeps no average. Flow-GRPO uses 0.9
     with an update every 8 optimizer steps. Use it where evaluation jumps from batch to batch; it costs one more copy of
     the trained weights."""
-    every_num_optimizer_steps: Count = 8
+    every_num_optimizer_steps: OptimizerStepCount = 8
     """Optimizer steps between two updates of the average. 8 is Flow-GRPO's. Fewer steps, or a smaller decay, make the
     average follow the policy more closely."""

@@ -16,6 +16,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core.core_schema import CoreSchema, SerializerFunctionWrapHandler
 
 from worker.contracts.base import Contract
+from worker.contracts.plain_json import json_problems
 
 MAX_PROMPT_CHARACTERS = 2000
 """Several times what the longest text encoder of any family reads (512 tokens), so that nothing useful is refused."""
@@ -26,7 +27,10 @@ MAX_PICTURES = 8
 MAX_PROMPTS_UP_FRONT = 512
 """The most prompts that are encoded up front, 2 to 8 GiB of host memory at 4 MiB (FLUX.1) to 16 MiB (FLUX.2) each. With
 more, a lane keeps its text encoders and encodes a prompt when it comes, since it sees few prompts of a large set."""
-ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
+ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]*$"
+MAX_ID_CHARS = 64
+MAX_METADATA_FIELDS = 256
+"""Of one prompt: more than any benchmark's, as its bytes are bounded too."""
 
 PromptText = Annotated[str, Field(min_length=1, max_length=MAX_PROMPT_CHARACTERS)]
 PicturePath = Annotated[str, Field(min_length=1, max_length=500)]
@@ -39,12 +43,12 @@ class Prompt(Contract):
     """What the model is asked to generate."""
     negative: Annotated[str, Field(max_length=MAX_PROMPT_CHARACTERS)] | None = None
     """What it is to avoid, for families with a negative prompt. Null: `sampling.negative_prompt` of the run."""
-    metadata: dict[str, JsonValue] = {}
+    metadata: Annotated[dict[str, JsonValue], Field(max_length=MAX_METADATA_FIELDS)] = {}
     """Facts for rewards, as a JSON object: counts, objects and colours to check, a reference answer. Reward code of
     your own reads them; the model never sees them."""
     pictures: Annotated[tuple[PicturePath, ...], Field(max_length=MAX_PICTURES)] = ()
     """Paths of pictures below TANDEM_MODEL_ROOTS that rewards may compare with. Remote scorers get their bytes."""
-    id: Annotated[str, Field(pattern=ID_PATTERN)] = ""
+    id: Annotated[str, Field(pattern=ID_PATTERN, max_length=MAX_ID_CHARS)] = ""
     """Name of the prompt, by which samples of different runs are compared. By default a digest of all the rest."""
 
     def negative_or(self, default: str) -> str:
@@ -65,10 +69,9 @@ class Prompt(Contract):
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
-        escaped = json.dumps([self.text, self.negative, self.metadata, self.pictures])
-        # Without escaped backslashes: the six characters of the escape itself are a text like any other.
-        if "\\u0000" in escaped.replace("\\\\", ""):
-            raise ValueError("a prompt must not hold a zero byte: is its file really text?")
+        given = {"text": self.text, "negative": self.negative, "metadata": self.metadata, "pictures": self.pictures}
+        for _, problem in json_problems(given):
+            raise ValueError(problem)
         num_bytes = len(json.dumps(self.metadata).encode())
         if num_bytes > MAX_METADATA_BYTES:
             raise ValueError(

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from worker.contracts.base import Contract, Count, Name
+from worker.contracts.base import Contract, Name
+from worker.contracts.bounds import MAX_PICTURES_PER_CALL, PositiveCoefficient
 from worker.contracts.names import RemoteFormat, RewardName
 
 Weights = Annotated[str, Field(min_length=1, max_length=400)]
@@ -24,7 +25,7 @@ class WeightsSettings(Contract):
     weights: Weights
     """Weights of the scorer's network: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
     Safetensors only. Change it to use a mirror or a model of the same architecture of your own."""
-    pictures_per_call: Count = 16
+    pictures_per_call: Annotated[int, Field(ge=1, le=MAX_PICTURES_PER_CALL)] = 16
     """Pictures, or frames of clips, in one forward pass of the scorer. 16 fits beside other work on a GPU of 24 GB;
     lower it when the reward lane runs out of memory, raise it when scoring is slow on a GPU."""
 
@@ -145,7 +146,7 @@ class RewardSpec(Contract):
     label: Name | None = None
     """Name of its curves and columns, in lower case with underscores. Empty: the scorer's name. Needed only where a
     scorer is used twice, such as two `remote` ones."""
-    weight: Annotated[float, Field(gt=0)] = 1.0
+    weight: PositiveCoefficient = 1.0
     """Weight of the reward among those trained on, without unit; see `reward_mixing` for what is weighted. 1 is usual
     with a single reward, where the weight makes no difference."""
     watched: bool = False

@@ -12,13 +12,15 @@ from pydantic import ConfigDict, Field, model_validator
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.algorithms import DIFFERENTIABLE_REWARDS, AlgorithmSpec, FlowGrpoSpec
 from worker.contracts.applicability import inapplicable
-from worker.contracts.base import Contract, Count, Index
+from worker.contracts.base import Contract
+from worker.contracts.bounds import MAX_REWARDS, MAX_SEED, BatchCount
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
 from worker.contracts.lanes import ElasticSpec, LaneSpec
 from worker.contracts.names import Placement, Priority, RewardMixing, Tuning
 from worker.contracts.optimizer import EmaSpec, OptimizerSpec
 from worker.contracts.performance import PerformanceSpec, performance_problems
+from worker.contracts.plain_json import json_problems
 from worker.contracts.rewards import RewardSpec, clip_problems
 from worker.contracts.sections import (
     BaseModelSpec,
@@ -31,6 +33,8 @@ from worker.contracts.sections import (
     ReplayGateSpec,
     SamplingSpec,
 )
+from worker.contracts.shown_values import shown
+from worker.contracts.spec_yaml import read_yaml
 
 
 class RunSpec(Contract):
@@ -44,7 +48,7 @@ class RunSpec(Contract):
 
     base_model: BaseModelSpec = BaseModelSpec()
     prompts: PromptSpec
-    rewards: Annotated[tuple[RewardSpec, ...], Field(min_length=1)]
+    rewards: Annotated[tuple[RewardSpec, ...], Field(min_length=1, max_length=MAX_REWARDS)]
     """The scorers of the samples, each named once; at least one is trained on. Watch one or two that are not trained
     on, to notice when a reward rises at the cost of the pictures."""
     reward_mixing: RewardMixing = RewardMixing.SUM
@@ -71,11 +75,11 @@ class RunSpec(Contract):
     evaluation: EvaluationSpec = EvaluationSpec()
     checkpoint: CheckpointSpec = CheckpointSpec()
     replay_gate: ReplayGateSpec = ReplayGateSpec()
-    seed: Index = 0
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = 0
     """Seed of prompt order, initial noise, stochastic steps and LoRA initialisation. Runs that differ in lanes or in
     `pipeline` switches alone train on the same samples at staleness 0. Repeat a result with three seeds before relying
     on it: RL runs vary with the seed."""
-    num_batches: Count = 20
+    num_batches: BatchCount = 20
     """Length of the run in batches; each batch ends with one new policy version. A few hundred are usual for large
     models, with 1 or 2 optimizer steps each; the tiny model of the demo learns in 20."""
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
@@ -120,6 +124,13 @@ class RunSpec(Contract):
     def trained_rewards(self) -> tuple[RewardSpec, ...]:
         """The rewards that are not only watched."""
         return tuple(reward for reward in self.rewards if not reward.watched)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, document: Any) -> Any:
+        for _, problem in json_problems(document):
+            raise ValueError(problem)
+        return document
 
     @model_validator(mode="after")
     def _cross_field_rules(self) -> Self:
@@ -199,13 +210,10 @@ class RunSpec(Contract):
 
     @classmethod
     def from_yaml(cls, text: str) -> Self:
-        """Parse YAML or JSON text. Raises `ValueError` (pydantic's `ValidationError` included)."""
-        try:
-            document: Any = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise ValueError(f"the spec is not valid YAML: {error}") from error
+        """Parse YAML or JSON text. Raises `ValueError` (`YamlRefused` and pydantic's `ValidationError` included)."""
+        document = read_yaml(text)
         if not isinstance(document, dict):
-            raise ValueError(f"the spec must be a mapping of sections, got {type(document).__name__}")
+            raise ValueError(f"the spec must be a mapping of sections, got {shown(document)}: begin with `prompts:`")
         return cls.model_validate(document)
 
     def to_yaml(self) -> str:

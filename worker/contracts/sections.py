@@ -8,9 +8,20 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from worker.contracts.base import Contract, Count, Index
+from worker.contracts.base import Contract
+from worker.contracts.bounds import (
+    MAX_DENOISING_STEPS,
+    MAX_INLINE_PROMPTS,
+    MAX_LORA_TARGETS,
+    MAX_MODULE_NAME_CHARS,
+    BatchCount,
+    DenoisingStepCount,
+    PositiveCoefficient,
+)
 from worker.contracts.names import ModelFamily, Placement, SdeType, StaleClip, TrainerAssist
 from worker.contracts.prompts import Prompt, require_different
+
+ModuleName = Annotated[str, Field(min_length=1, max_length=MAX_MODULE_NAME_CHARS)]
 
 
 class BaseModelSpec(Contract):
@@ -32,11 +43,11 @@ class BaseModelSpec(Contract):
 class PromptSpec(Contract):
     """The prompts that a run trains on: written in the spec, or an uploaded prompt set. Exactly one of the two."""
 
-    inline: tuple[Prompt, ...] = ()
+    inline: Annotated[tuple[Prompt, ...], Field(max_length=MAX_INLINE_PROMPTS)] = ()
     """Prompts written in the spec, each at most once: texts, or objects with `text` and any of `negative`, `metadata`,
     `pictures` and `id`. A batch takes `batch.num_prompts_per_batch` of them in turn, so there must be at least that
     many."""
-    prompt_set: str | None = None
+    prompt_set: Annotated[str, Field(min_length=1, max_length=36)] | None = None
     """Id of an uploaded prompt set, instead of `inline`. Use one for more than a few dozen prompts, or for prompts that
     several runs share."""
 
@@ -57,10 +68,10 @@ class LoraSpec(Contract):
     """Rank of each LoRA layer. Usual: 32 (Flow-GRPO on SD3.5 and FLUX.1), 64 (Qwen-Image), 128 (DanceGRPO on video).
     Trained parameters, optimizer memory and published bytes grow in proportion to it; raise it when the reward levels
     off too early."""
-    alpha: Annotated[float, Field(gt=0)] = 32.0
+    alpha: PositiveCoefficient = 32.0
     """Scale of the LoRA: its output is multiplied by `alpha` / `rank`. Usual is twice the rank. Change the two
     together, since their quotient acts like a factor on the learning rate."""
-    targets: tuple[str, ...] = ()
+    targets: Annotated[tuple[ModuleName, ...], Field(max_length=MAX_LORA_TARGETS)] = ()
     """Linear layers that get a LoRA, by module name or by the end of it, such as `attn.to_q`. Empty: the attention
     projections usual for the model family. A name that matches no layer stops the run when the model is loaded, so that
     nothing is left out unnoticed."""
@@ -70,11 +81,11 @@ class SamplingSpec(Contract):
     """How trajectories are generated. The denoising steps `sde_start` … `sde_start + num_sde_steps - 1` are stochastic
     and are trained on; the others are deterministic, the final one (to sigma 0) always."""
 
-    num_denoising_steps: Annotated[int, Field(ge=2, le=200)] = 10
+    num_denoising_steps: Annotated[int, Field(ge=2, le=MAX_DENOISING_STEPS)] = 10
     """Denoising steps of a training trajectory; generation time grows in proportion. Usual: 6 (FLUX.1), 10 (SD3.5,
     Qwen-Image), 16 to 20 (video). Training works on far fewer steps than good pictures need (Flow-GRPO), so raise it
     only when training samples are too rough to be scored."""
-    num_eval_denoising_steps: Annotated[int, Field(ge=1, le=200)] = 10
+    num_eval_denoising_steps: DenoisingStepCount = 10
     """Denoising steps of evaluation and of requested samples, which are all deterministic (ODE). Usual is what the
     model's pipeline recommends: 28 (FLUX.1), 40 (SD3.5), 50 (Qwen-Image). Lower it for distilled models or faster
     evaluations."""
@@ -116,10 +127,10 @@ class SamplingSpec(Contract):
     """Strength of the noise that a stochastic denoising step adds, without unit; it is what makes the trajectories of a
     group differ. Usual: 0.7 (SD3.5), 0.9 (FLUX.1), 1.2 (Qwen-Image), 0.25 to 0.3 for `dance`, 0.8 for `cps` (at most
     1). Raise it when the rewards within groups are nearly equal; lower it when training samples look grainy."""
-    sde_start: Index = 0
+    sde_start: Annotated[int, Field(ge=0, le=MAX_DENOISING_STEPS)] = 0
     """Index of the first stochastic denoising step, counted from 0, the noisiest. 0 is usual: early steps decide the
     composition, which is where exploration pays."""
-    num_sde_steps: Count | None = None
+    num_sde_steps: DenoisingStepCount | None = None
     """Number of stochastic denoising steps from `sde_start` on; only these are trained on, so training time grows in
     proportion. Empty: all but the final step, which is always deterministic. Algorithms with a window or a share of
     steps choose theirs among these."""
@@ -256,13 +267,13 @@ class EvaluationSpec(Contract):
     """Held-out evaluation: deterministic (ODE) sampling on seeds that training never uses, at the start, at the end and
     in between."""
 
-    every_num_batches: Count | None = 10
+    every_num_batches: BatchCount | None = 10
     """Batches between two evaluations. 10 to 20 is usual; each evaluation occupies the rollout lanes for
     `num_samples_per_prompt` × prompts samples. Empty: only at the start and at the end."""
     num_samples_per_prompt: Annotated[int, Field(ge=1, le=256)] = 4
     """Samples of each evaluation prompt, from seeds that training never uses and that stay the same all through the
     run. 4 for a few prompts, 1 for dozens. More samples make the curve less noisy and the evaluation longer."""
-    prompts: tuple[Prompt, ...] = ()
+    prompts: Annotated[tuple[Prompt, ...], Field(max_length=MAX_INLINE_PROMPTS)] = ()
     """Prompts to evaluate on, one a line. Empty: the first 64 training prompts at most, on seeds of evaluation. Give
     prompts that are not trained on to see whether what is learnt carries over."""
 
@@ -271,7 +282,7 @@ class CheckpointSpec(Contract):
     """Resumable checkpoints: trained weights, optimizer state and random states, in the store of
     `TANDEM_CHECKPOINTS`."""
 
-    every_num_batches: Count | None = 10
+    every_num_batches: BatchCount | None = 10
     """Batches between two resumable checkpoints; a run whose driver is lost repeats at most that many. 10 is usual, 25
     for all weights, whose checkpoints are large. Empty: only at the end, at a stop, and when a user asks for one."""
     num_kept: Annotated[int, Field(ge=1, le=100)] = 3
@@ -291,11 +302,11 @@ class ReplayGateSpec(Contract):
     rollout computed. A run beyond a bound fails, because rollout and trainer lanes then differ in weights, precision or
     schedule, and would train on wrong ratios."""
 
-    max_mean_error: Annotated[float, Field(gt=0)] | None = None
+    max_mean_error: PositiveCoefficient | None = None
     """Bound on max|μ_replay − μ_rollout| / std: how far the mean of a replayed denoising step may lie from the one that
     rollout computed, in standard deviations of its noise. Empty: 0.001 in fp32 and 0.1 in bf16, where another size of
     batch already rounds differently. Raise it only when the difference is known to be rounding."""
-    max_ratio_error: Annotated[float, Field(gt=0)] | None = None
+    max_ratio_error: PositiveCoefficient | None = None
     """Bound on max|ratio − 1| of replayed denoising steps, where 1 means that rollout and training agree. Empty: 0.0001
     in fp32 and 0.01 in bf16. It averages over all dimensions of a sample, so it is the weaker of the two bounds."""
 

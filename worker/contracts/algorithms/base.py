@@ -3,11 +3,10 @@
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
+from typing import ClassVar, Literal
 
 from worker.contracts.base import Contract
+from worker.contracts.bounds import Coefficient, PositiveCoefficient
 from worker.contracts.names import SdeType
 from worker.contracts.sections import SamplingSpec
 
@@ -99,10 +98,10 @@ class GroupRelativeAlgorithm(Algorithm):
     """Standard deviation that advantages are divided by. `group`: of the group's own rewards, so a group can be trained
     on as soon as it is complete. `batch`: of all rewards of the batch (Flow-GRPO's choice for SD3 and FLUX), which
     weights prompts with a small spread less, but makes training wait for the whole batch."""
-    advantage_clip: Annotated[float, Field(gt=0)] = 5.0
+    advantage_clip: PositiveCoefficient = 5.0
     """Bound on advantages, in standard deviations: they are clipped to ± this. 5 is usual and rarely reached with the
     group's own standard deviation; lower it where single outliers of the reward dominate the update."""
-    kl_coefficient: Annotated[float, Field(ge=0)] = 0.0
+    kl_coefficient: Coefficient = 0.0
     """Weight of the KL divergence to the base model in the loss. 0 needs no forward pass of the base model. Flow-GRPO
     uses 0.04 for GenEval and OCR, 0.01 for PickScore, 0.004 for Wan, and 0 for FLUX and Qwen-Image. Raise it when the
     reward rises while pictures get worse."""

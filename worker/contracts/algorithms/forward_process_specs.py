@@ -8,7 +8,13 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from worker.contracts.algorithms.base import AlgorithmNeeds, GroupRelativeAlgorithm, UnscaledAlgorithm
-from worker.contracts.base import Count, Index
+from worker.contracts.bounds import (
+    MAX_GROUP_SIZE,
+    MAX_OPTIMIZER_STEPS,
+    Coefficient,
+    DenoisingStepCount,
+    PositiveCoefficient,
+)
 from worker.contracts.sections import SamplingSpec
 
 
@@ -23,13 +29,13 @@ class DiffusionNftSpec(GroupRelativeAlgorithm):
     beta: Annotated[float, Field(gt=0, le=1)] = 1.0
     """How far the implied good and bad policies lie from the old one, without unit; smaller makes larger updates.
     1 is the paper's, 0.1 for OCR and for several rewards. Lower it when learning is slow."""
-    kl_coefficient: Annotated[float, Field(ge=0)] = 1e-4
+    kl_coefficient: Coefficient = 1e-4
     """Weight of the squared distance to the base model's velocity in the loss. 1e-4 is the paper's; 0 needs no forward
     pass of the base model. Raise it when the reward rises while pictures get worse."""
-    num_noise_levels: Count = 4
+    num_noise_levels: DenoisingStepCount = 4
     """Noise levels at which each sample is trained on, one drawn from each of as many equal parts of the schedule.
     Training time grows in proportion; more levels make the gradient less noisy."""
-    old_decay_rate: Annotated[float, Field(ge=0)] = 1e-3
+    old_decay_rate: Annotated[float, Field(ge=0, le=1)] = 1e-3
     """Growth of the share of itself that the old adapter keeps after each batch, per optimizer step: it keeps
     min(this × steps since `old_decay_hold`, `old_decay_cap`). 0.001 with a cap of 0.5 is the paper's fast schedule,
     0.0075 with a cap of 0.999 after 75 steps its slow one. 0 replaces the old adapter with the trained one at every
@@ -37,7 +43,7 @@ class DiffusionNftSpec(GroupRelativeAlgorithm):
     old_decay_cap: Annotated[float, Field(ge=0, lt=1)] = 0.5
     """Largest share of itself that the old adapter keeps after a batch, from 0 to below 1. The paper's are 0.5 and
     0.999; a larger one makes the policy that generates follow more slowly, which is more stable."""
-    old_decay_hold: Index = 0
+    old_decay_hold: Annotated[int, Field(ge=0, le=MAX_OPTIMIZER_STEPS)] = 0
     """Optimizer steps from the start of the run during which the old adapter keeps nothing of itself. 0 is the paper's
     fast schedule, 75 its slow one."""
 
@@ -54,13 +60,13 @@ class DiffusionDpoSpec(UnscaledAlgorithm):
     the same noise added to both. Uses the order of the rewards only."""
 
     name: Literal["diffusion_dpo"] = "diffusion_dpo"
-    beta: Annotated[float, Field(gt=0)] = 100.0
+    beta: PositiveCoefficient = 100.0
     """Weight of the preference against the distance to the base model, without unit. 100 is usual online, 2000 for
     training on fixed pairs (the paper). A larger one holds the policy nearer to the base model."""
-    num_preferences: Count = 1
+    num_preferences: Annotated[int, Field(ge=1, le=MAX_GROUP_SIZE // 2)] = 1
     """(best, worst) pairs of a group: the second pair is second best and second worst, and so on; at most half the
     group size. 1 gives the clearest preferences; more train on more of the samples that were generated."""
-    num_noise_levels: Count = 4
+    num_noise_levels: DenoisingStepCount = 4
     """Noise levels at which each pair is compared, one drawn from each of as many equal parts of the schedule. Training
     time grows in proportion; more levels make the gradient less noisy."""
 

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from worker.contracts.algorithms.base import AlgorithmNeeds, GroupRelativeAlgorithm
-from worker.contracts.base import Count
+from worker.contracts.bounds import BatchCount, DenoisingStepCount, PositiveCoefficient
 from worker.contracts.names import SdeType
 from worker.contracts.sections import SamplingSpec
 
@@ -43,7 +43,7 @@ class FlowGrpoSpec(ClippedSpec):
 class _WindowedSpec(ClippedSpec):
     """Stochastic denoising steps in a window only."""
 
-    window_size: Count = 2
+    window_size: DenoisingStepCount = 2
     """Stochastic denoising steps of each trajectory, which are the ones trained on; all others are deterministic.
     2 or 3 learn as well as all steps in Flow-GRPO-Fast. Training time grows in proportion."""
 
@@ -76,16 +76,16 @@ class MixGrpoSpec(_WindowedSpec):
     that all groups of a batch share."""
 
     name: Literal["mix_grpo"] = "mix_grpo"
-    window_size: Count = 4
+    window_size: DenoisingStepCount = 4
     """Stochastic denoising steps of each trajectory, which are the ones trained on; all others are deterministic.
     4 of 25 is the paper's. Training time grows in proportion."""
     strategy: Literal["progressive", "random"] = "progressive"
     """How the window moves. `progressive`: from the noisiest steps to the last, then again from the start, which the
     paper found best. `random`: to a position drawn anew each time."""
-    shift_every_num_batches: Count = 25
+    shift_every_num_batches: BatchCount = 25
     """Batches between two moves of the window. 25 is the authors' for the progressive window; their random window moves
     with every batch, which is 1. Lower it in short runs, so that the window reaches all steps."""
-    stride: Count = 1
+    stride: DenoisingStepCount = 1
     """Denoising steps by which the progressive window moves. 1 is the authors'; less than `window_size` makes
     successive windows overlap."""
 
@@ -138,7 +138,7 @@ class FlowDppoSpec(_OldMeansAlgorithm):
     bound get no gradient that would increase it."""
 
     name: Literal["flow_dppo"] = "flow_dppo"
-    divergence_bound: Annotated[float, Field(gt=0)] = 1e-5
+    divergence_bound: PositiveCoefficient = 1e-5
     """Bound on the divergence of a denoising step from the old policy, mean((μ − μ_old)²) / (2 std²), without unit.
     1e-5 is the paper's. Raise it when most steps are masked (the clip fraction counts them); lower it when the reward
     collapses."""
