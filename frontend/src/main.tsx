@@ -21,6 +21,7 @@ import { AccountPage } from "./pages/settings/account_page.tsx";
 import { ProjectsPage } from "./pages/settings/projects_page.tsx";
 import { PromptSetsPage } from "./pages/settings/prompt_sets_page.tsx";
 import { UsagePage } from "./pages/usage/usage_page.tsx";
+import { ConnectionBar } from "./ui/connection_bar.tsx";
 import { Toasts } from "./ui/toasts.tsx";
 import "./styles/index.css";
 
@@ -56,4 +57,10 @@ if (themeButton) installThemeSwitch(themeButton);
 
 const corner = document.createElement("div");
 document.body.append(corner);
-render(<Toasts />, corner);
+render(
+  <>
+    <ConnectionBar />
+    <Toasts />
+  </>,
+  corner,
+);

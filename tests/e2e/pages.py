@@ -240,6 +240,11 @@ class RunPage:
         return self.page.locator(".run-title .badge")
 
     @property
+    def connection_bar(self) -> Locator:
+        """What is said across the page while its connection is lost."""
+        return self.page.locator(".connection-bar")
+
+    @property
     def num_batches_done(self) -> int:
         return int(self.page.locator(".run-progress b").first.inner_text())
 

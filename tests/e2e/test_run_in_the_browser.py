@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.pages import RunPage, RunsPage
+from tests.e2e.weak_network import WeakNetwork
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 
@@ -71,6 +72,7 @@ def test_a_preset_of_the_hub_is_chosen_from_a_table_and_refused_by_a_pool_too_sm
 
 @pytest.mark.timeout(600)
 def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(runs_page: RunsPage, tmp_path: Path) -> None:
+    network = WeakNetwork(runs_page.page)
     form = runs_page.new_run()
     form.choose_preset(PRESET)
     form.choose("Lend trainer lanes", "greedy")
@@ -87,6 +89,7 @@ def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(runs_page: Runs
     run.wait_for_pictures(timeout_seconds=60)
     run.tab("Samples")
     run.wait_for_pictures(timeout_seconds=60)
+    _survives_a_lost_connection(run, network)
     assert not run.was_reloaded, "everything so far came over the websocket"
 
     done = run.num_batches_done
@@ -106,6 +109,16 @@ def test_a_run_is_cancelled_from_its_page(runs_page: RunsPage) -> None:
     run.cancel()
     run.wait_for_state("cancelled", timeout_seconds=120)
     expect(runs_page.open().row("to be cancelled")).to_contain_text("cancelled")
+
+
+def _survives_a_lost_connection(run: RunPage, network: WeakNetwork) -> None:
+    """The connection dies without a word: the page blames the connection and not the run, and catches up afterwards."""
+    network.cut()
+    expect(run.connection_bar).to_contain_text("Your connection to the server is lost", timeout=12_000)
+    expect(run.data_age).to_contain_text("reconnecting")
+    network.mend()
+    expect(run.connection_bar).to_have_count(0, timeout=5_000)
+    expect(run.data_age).to_have_text(re.compile("live|final"))
 
 
 def _accounts_for_its_lanes(run: RunPage) -> None:

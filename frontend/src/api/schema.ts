@@ -3176,6 +3176,19 @@ export interface components {
         /** @enum {string} */
         readonly HealthEnum: "healthy" | "warning" | "failed";
         /**
+         * HeartbeatFrame
+         * @description Sent on every socket at a fixed interval, so that a client notices a connection that died without a word.
+         */
+        readonly HeartbeatFrame: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "heartbeat";
+            /** @description The server's clock, in Unix seconds. */
+            readonly now: number;
+        };
+        /**
          * HelloFrame
          * @description The first frame of a run's socket.
          */
@@ -4644,6 +4657,31 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["PoolChange"][];
         };
+        /**
+         * PoolChangedFrame
+         * @description What has changed in the pool. It names no run: nodes are read over REST, which knows what the user may see.
+         */
+        readonly PoolChangedFrame: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "pool";
+            /** @description The server's clock, in Unix seconds. */
+            readonly now: number;
+            /** @description When the node agent last reported; null if it never has, and in a frame that says nothing about it. */
+            readonly reported_at: number | null;
+            /** @description Ids of nodes that are to be read again; null where all of them are, as in the first frame. */
+            readonly changed: readonly number[] | null;
+            /** @description Ids of nodes that Ray counted as alive at `reported_at`. */
+            readonly alive: readonly number[];
+            /** @description `load` and `memory_used_bytes` at `reported_at`. */
+            readonly nodes: components["schemas"]["LiveValues"];
+            /** @description The fields of `GpuLive` at `reported_at`. */
+            readonly gpus: components["schemas"]["LiveValues"];
+            /** @description Whether the queue is to be read again: who waits, in which order, or what projects may have. */
+            readonly queue: boolean;
+        };
         /** @description What concerns the pool as a whole. */
         readonly PoolFacts: {
             /** @description `host:port` of the cluster's head; empty until it is known. */
@@ -4666,28 +4704,7 @@ export interface components {
              */
             readonly now: string;
         };
-        /**
-         * PoolFrame
-         * @description What has changed in the pool. It names no run: nodes are read over REST, which knows what the user may see.
-         */
-        readonly PoolFrame: {
-            /** @constant */
-            readonly kind: "pool";
-            /** @description The server's clock, in Unix seconds. */
-            readonly now: number;
-            /** @description When the node agent last reported; null if it never has, and in a frame that says nothing about it. */
-            readonly reported_at: number | null;
-            /** @description Ids of nodes that are to be read again; null where all of them are, as in the first frame. */
-            readonly changed: readonly number[] | null;
-            /** @description Ids of nodes that Ray counted as alive at `reported_at`. */
-            readonly alive: readonly number[];
-            /** @description `load` and `memory_used_bytes` at `reported_at`. */
-            readonly nodes: components["schemas"]["LiveValues"];
-            /** @description The fields of `GpuLive` at `reported_at`. */
-            readonly gpus: components["schemas"]["LiveValues"];
-            /** @description Whether the queue is to be read again: who waits, in which order, or what projects may have. */
-            readonly queue: boolean;
-        };
+        readonly PoolFrame: components["schemas"]["PoolChangedFrame"] | components["schemas"]["HeartbeatFrame"];
         /** @description A GPU as its node's agent reported it last. */
         readonly PoolGpu: {
             readonly state: components["schemas"]["PoolState"];
@@ -5031,7 +5048,7 @@ export interface components {
          * @enum {string}
          */
         readonly ProjectRole: "viewer" | "editor" | "owner";
-        readonly ProjectsFrame: components["schemas"]["RunChangedFrame"];
+        readonly ProjectsFrame: components["schemas"]["RunChangedFrame"] | components["schemas"]["HeartbeatFrame"];
         readonly Prompt: string | {
             /** @description What the model is asked to generate. */
             readonly text: string;
@@ -5703,7 +5720,10 @@ export interface components {
          * @description A run of one of the user's projects changed: its line in the runs list.
          */
         readonly RunChangedFrame: {
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             readonly kind: "run_changed";
             readonly run: components["schemas"]["RunRow"];
         };
@@ -5728,7 +5748,7 @@ export interface components {
             readonly resize: components["schemas"]["Resize"] | null;
         };
         readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
-        readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"];
+        readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
         /**
          * RunLane
          * @description A lane that the run holds now.
@@ -6981,6 +7001,7 @@ export type GpusToTest = components['schemas']['GpusToTest'];
 export type GrpoGuardSpec = components['schemas']['GrpoGuardSpec'];
 export type Headline = components['schemas']['Headline'];
 export type HealthEnum = components['schemas']['HealthEnum'];
+export type HeartbeatFrame = components['schemas']['HeartbeatFrame'];
 export type HelloFrame = components['schemas']['HelloFrame'];
 export type HoldingRun = components['schemas']['HoldingRun'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
@@ -7077,6 +7098,7 @@ export type PoolActionKind = components['schemas']['PoolActionKind'];
 export type PoolActions = components['schemas']['PoolActions'];
 export type PoolChange = components['schemas']['PoolChange'];
 export type PoolChangePage = components['schemas']['PoolChangePage'];
+export type PoolChangedFrame = components['schemas']['PoolChangedFrame'];
 export type PoolFacts = components['schemas']['PoolFacts'];
 export type PoolFrame = components['schemas']['PoolFrame'];
 export type PoolGpu = components['schemas']['PoolGpu'];
@@ -9930,6 +9952,7 @@ export const gpuTestStepNameValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const grpoGuardSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["advantage_std"]> = ["group", "batch"];
 export const grpoGuardSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["name"]> = ["grpo_guard"];
 export const healthEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HealthEnum"]> = ["healthy", "warning", "failed"];
+export const heartbeatFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HeartbeatFrame"]["kind"]> = ["heartbeat"];
 export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HelloFrame"]["kind"]> = ["hello"];
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
@@ -9968,6 +9991,7 @@ export const planItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const planPreviewModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "own", "profile"];
 export const poolActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolActionKind"]> = ["cordon", "drain", "maintenance", "resume"];
+export const poolChangedFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolChangedFrame"]["kind"]> = ["pool"];
 export const poolStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolState"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
 export const previewStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PreviewState"]> = ["queued", "running", "done", "failed"];
 export const priorityValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Priority"]> = ["high", "normal", "low"];
@@ -9992,6 +10016,7 @@ export const rewardFlowSpecNameValues: ReadonlyArray<FlattenedDeepRequired<compo
 export const rewardMixingValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardMixing"]> = ["sum", "normalised"];
 export const rewardNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardName"]> = ["shape_match", "shape_judge", "jpeg_compressibility", "colorfulness", "ocr", "clip_score", "pick_score", "hps_v2", "image_reward", "aesthetic", "motion_smoothness", "remote"];
 export const runEndingAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["ending"]> = ["stop", "cancel"];
+export const runChangedFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RunChangedFrame"]["kind"]> = ["run_changed"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RunState"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const samplePurposeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplePurpose"]> = ["train", "evaluate", "request"];
 export const samplesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesEvent"]["type"]> = ["samples"];

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { PoolFrame, PoolNode } from "../api/schema.ts";
+import type { PoolChangedFrame, PoolNode } from "../api/schema.ts";
 import { gpuLive, poolFrame, poolGpu, poolNode } from "../testing/builders.ts";
 import { liveRows, withLive, withRead } from "./pool_rows.ts";
 
 const AT = Date.parse("2026-01-01T00:00:03Z") / 1000;
 /** The nodes with a frame's live values. */
-function after(nodes: readonly PoolNode[], frame: Partial<PoolFrame>, ...part: number[]): readonly PoolNode[] {
+function after(nodes: readonly PoolNode[], frame: Partial<PoolChangedFrame>, ...part: number[]): readonly PoolNode[] {
   const live = liveRows(poolFrame({ reported_at: AT, ...frame }));
   assert.ok(live);
   return withLive(nodes, live, ...part);

@@ -1,6 +1,6 @@
 /** The pool's rows as the page knows them: read over REST, with the live values that frames bring. */
 
-import type { GpuLive, LiveValues, PoolFrame, PoolGpu, PoolNode } from "../api/schema.ts";
+import type { GpuLive, LiveValues, PoolChangedFrame, PoolGpu, PoolNode } from "../api/schema.ts";
 import { unixSeconds } from "../base/format.ts";
 
 type Values = Readonly<Record<string, number | null>>;
@@ -15,7 +15,7 @@ export interface LiveRows {
 }
 
 /** Null for a frame without any. */
-export function liveRows({ reported_at, alive, nodes, gpus }: PoolFrame): LiveRows | null {
+export function liveRows({ reported_at, alive, nodes, gpus }: PoolChangedFrame): LiveRows | null {
   if (reported_at === null || alive.length + nodes.ids.length + gpus.ids.length === 0) return null;
   const at = new Date(reported_at * 1000).toISOString();
   return { at, alive: new Set(alive), nodes: byId(nodes), gpus: byId(gpus) };

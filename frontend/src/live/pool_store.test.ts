@@ -45,7 +45,7 @@ test("everything is read once the socket's first frame has come, so that nothing
   await opened();
   assert.deepEqual(asked(), ["/api/v1/nodes"]);
   assert.equal(store.nodes.value.length, 2);
-  assert.deepEqual([store.loaded.value, store.mayAct.value, store.live.value], [true, true, true]);
+  assert.deepEqual([store.loaded.value, store.mayAct.value, store.connection.value], [true, true, "live"]);
 });
 
 test("nodes that a burst of frames names are read together, and no other", async () => {
@@ -90,11 +90,11 @@ test("a frame that says nothing about the agent leaves it as last heard", async 
 test("after a break the first frame has everything read again", async () => {
   await opened();
   FakeSocket.last.drop();
-  assert.equal(store.live.value, false);
+  assert.equal(store.connection.value, "reconnecting");
   await settled(500);
   await opened();
   assert.deepEqual(asked(), ["/api/v1/nodes", "/api/v1/nodes"]);
-  assert.equal(store.live.value, true);
+  assert.equal(store.connection.value, "live");
 });
 
 test("where no socket opens the pool is read all the same", async () => {

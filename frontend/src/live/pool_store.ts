@@ -8,12 +8,12 @@
 import { batch, signal } from "@preact/signals";
 import { messageOf } from "../api/client.ts";
 import { api } from "../api/endpoints.ts";
-import type { PoolFacts, PoolFrame, PoolNode } from "../api/schema.ts";
-import { setServerTime } from "../base/clock.ts";
+import type { PoolChangedFrame, PoolFacts, PoolFrame, PoolNode } from "../api/schema.ts";
+import { serverNow, setServerTime } from "../base/clock.ts";
 import { unixSeconds } from "../base/format.ts";
 import { oncePerFrame } from "../base/frames.ts";
+import { type Connection, LiveSocket } from "./live_socket.ts";
 import { type LiveRows, liveRows, withLive, withRead } from "./pool_rows.ts";
-import { watchFrames } from "./watch_frames.ts";
 
 /** Changes come in bursts, as when a run is granted its lanes: their nodes are read together. */
 const REFETCH_MILLISECONDS = 250;
@@ -32,16 +32,16 @@ export class PoolStore {
   readonly mayAct = signal(false);
   readonly loaded = signal(false);
   readonly problem = signal<string | null>(null);
-  readonly live = signal<boolean | null>(null);
-  /** The browser's time of the newest frame, in Unix seconds. */
-  readonly lastTraffic = signal(Date.now() / 1000);
+  readonly connection = signal<Connection>("connecting");
+  /** Server time when the connection was last known to hold. */
+  readonly heardAt = signal(serverNow());
   /** When the node agent last reported, in the server's Unix seconds; null if it never has. */
   readonly reportedAt = signal<number | null>(null);
 
   /** `only`: ids of the nodes that the page shows; all without it. */
   constructor(private readonly only?: readonly number[]) {}
 
-  private frames: PoolFrame[] = [];
+  private frames: PoolChangedFrame[] = [];
   /** Live values on their way into the nodes, and the first node that still waits for them. */
   private flowing: { readonly live: LiveRows; first: number }[] = [];
   /** What is to be read: null for everything. */
@@ -52,13 +52,17 @@ export class PoolStore {
   private readonly askFrame = oncePerFrame(() => this.applyFrames());
 
   start(): void {
-    this.end = watchFrames<PoolFrame>("/ws/v1/pool", {
+    const socket = new LiveSocket<PoolFrame>(() => "/ws/v1/pool", {
       onFrame: (frame) => this.receive(frame),
-      onLive: (live) => {
-        this.live.value = live;
-        if (!live && !this.loaded.peek()) this.readSoon(null, 0);
+      onConnection: (connection) => {
+        this.connection.value = connection;
+        if (connection === "reconnecting" && !this.loaded.peek()) this.readSoon(null, 0);
+      },
+      onReceived: () => {
+        this.heardAt.value = serverNow();
       },
     });
+    this.end = socket.open();
     this.readSoon(null, FIRST_FRAME_MILLISECONDS);
   }
 
@@ -77,7 +81,7 @@ export class PoolStore {
     this.nodes.value = withRead(this.nodes.peek(), read, new Set(read.map(({ id }) => id)));
   }
 
-  private receive(frame: PoolFrame): void {
+  private receive(frame: PoolChangedFrame): void {
     this.frames.push(frame);
     this.askFrame();
     if (frame.changed === null) this.readSoon(null, 0);
@@ -99,9 +103,8 @@ export class PoolStore {
     if (this.flowing.length > 0) this.askFrame();
   }
 
-  private begin(frame: PoolFrame): void {
+  private begin(frame: PoolChangedFrame): void {
     setServerTime(frame.now);
-    this.lastTraffic.value = Date.now() / 1000;
     const newest = Math.max(this.reportedAt.peek() ?? 0, frame.reported_at ?? 0);
     if (newest > 0) this.reportedAt.value = newest;
     const live = liveRows(frame);

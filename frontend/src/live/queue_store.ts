@@ -7,9 +7,17 @@
 import { batch, signal } from "@preact/signals";
 import { messageOf } from "../api/client.ts";
 import { api } from "../api/endpoints.ts";
-import type { Pool, PoolFrame, PoolPolicy, PoolShare, QueuedRun, RunningInPool } from "../api/schema.ts";
-import { setServerTime } from "../base/clock.ts";
-import { watchFrames } from "./watch_frames.ts";
+import type {
+  Pool,
+  PoolChangedFrame,
+  PoolFrame,
+  PoolPolicy,
+  PoolShare,
+  QueuedRun,
+  RunningInPool,
+} from "../api/schema.ts";
+import { serverNow, setServerTime } from "../base/clock.ts";
+import { type Connection, LiveSocket } from "./live_socket.ts";
 
 /** Changes come in bursts, as when a run is granted its lanes. */
 const REREAD_MILLISECONDS = 250;
@@ -32,7 +40,9 @@ export class QueueStore {
   readonly mayAct = signal(false);
   readonly loaded = signal(false);
   readonly problem = signal<string | null>(null);
-  readonly live = signal<boolean | null>(null);
+  readonly connection = signal<Connection>("connecting");
+  /** Server time when the connection was last known to hold. */
+  readonly heardAt = signal(serverNow());
   /** The browser's time of the newest read, in Unix seconds. */
   readonly readAt = signal(0);
 
@@ -45,13 +55,16 @@ export class QueueStore {
   constructor(private readonly preferred = "") {}
 
   start(): void {
-    this.end = watchFrames<PoolFrame>("/ws/v1/pool", {
+    const socket = new LiveSocket<PoolFrame>(() => "/ws/v1/pool", {
       onFrame: (frame) => this.receive(frame),
-      onLive: (live) => {
-        this.live.value = live;
+      onConnection: (connection) => {
+        this.connection.value = connection;
       },
-      onReconnected: () => this.readSoon(0),
+      onReceived: () => {
+        this.heardAt.value = serverNow();
+      },
     });
+    this.end = socket.open();
     this.readSoon(FIRST_FRAME_MILLISECONDS);
   }
 
@@ -75,7 +88,7 @@ export class QueueStore {
     this.readSoon(0);
   }
 
-  private receive(frame: PoolFrame): void {
+  private receive(frame: PoolChangedFrame): void {
     setServerTime(frame.now);
     if (frame.changed === null) this.readSoon(0);
     else if (frame.queue || frame.changed.length > 0) this.readSoon(REREAD_MILLISECONDS);

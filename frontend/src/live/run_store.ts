@@ -13,8 +13,9 @@ import { oncePerFrame } from "../base/frames.ts";
 import { hasEnded } from "../base/run_state.ts";
 import { TimelineState } from "../timeline/timeline_state.ts";
 import { ItemList, isEvent, isLog } from "./item_list.ts";
+import type { Connection } from "./live_socket.ts";
 import { MetricStore } from "./metric_store.ts";
-import { type Connection, RunSocket } from "./run_socket.ts";
+import { followRun } from "./run_socket.ts";
 
 /** Item types after which the run's row itself (state, progress, failure, headline) may have changed. */
 const CHANGES_RUN: ReadonlySet<StreamItem["type"]> = new Set([
@@ -51,15 +52,15 @@ export class RunStore {
   /** Rises with each plan that the run adopts. */
   readonly planVersion = signal(0);
   readonly connection = signal<Connection>("connecting");
-  /** The browser's time of the newest frame, in Unix seconds. */
-  readonly lastTraffic = signal(Date.now() / 1000);
+  /** Server time when the connection was last known to hold. */
+  readonly heardAt = signal(serverNow());
   /** Server time of the newest item applied: the run itself reported then. */
   readonly lastReport = signal(0);
   readonly problem = signal<string | null>(null);
   readonly loaded = signal(false);
   readonly hasEnded = computed(() => this.run.value !== null && hasEnded(this.run.value));
 
-  private socket: RunSocket | undefined;
+  private unfollow: (() => void) | undefined;
   private queue: StreamItem[] = [];
   /** While REST is read, items wait: applied early, they would be overwritten by an older snapshot and lost. */
   private isReading = false;
@@ -74,20 +75,19 @@ export class RunStore {
     this.stop();
     await this.readAll();
     if (this.problem.value !== null) return;
-    this.socket = new RunSocket(this.id, this.smallestSeq(), {
+    this.unfollow = followRun(this.id, this.smallestSeq(), {
       onItems: (items) => this.receive(items),
       onSnapshot: () => void this.readAll(),
       onConnection: (connection) => {
         this.connection.value = connection;
       },
-      onTraffic: () => {
-        this.lastTraffic.value = Date.now() / 1000;
-      },
       onRefused: () => {
         this.problem.value = "This run was deleted, or you may no longer see it.";
       },
+      onReceived: () => {
+        this.heardAt.value = serverNow();
+      },
     });
-    this.socket.open();
     this.quietTimer = setInterval(() => {
       const isQuiet = serverNow() - this.lastReport.peek() > QUIET_REFETCH_MILLISECONDS / 1000;
       if (isQuiet && !document.hidden && !this.hasEnded.peek()) void this.refreshRun();
@@ -95,7 +95,7 @@ export class RunStore {
   }
 
   stop(): void {
-    this.socket?.close();
+    this.unfollow?.();
     clearTimeout(this.refetchTimer);
     clearInterval(this.quietTimer);
   }

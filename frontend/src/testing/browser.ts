@@ -54,6 +54,13 @@ export interface Requested {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+const pageListeners = new Set<{ readonly type: string; readonly listener: () => void }>();
+
+/** An event of the window, such as `online`. */
+export function fireBrowserEvent(type: string): void {
+  for (const known of [...pageListeners]) if (known.type === type) known.listener();
+}
+
 type Answer = { readonly status?: number; readonly json?: unknown } | Error;
 
 /** Puts a browser in place: frames are painted at the end of each macrotask, REST answers as `answer` says. Returns the
@@ -61,11 +68,18 @@ type Answer = { readonly status?: number; readonly json?: unknown } | Error;
 export function installBrowser(answer: (request: Requested) => Answer = () => ({ json: null })): Requested[] {
   const requests: Requested[] = [];
   FakeSocket.opened = [];
+  pageListeners.clear();
   const globals = {
     location: { protocol: "https:", host: "tandem.example", href: "https://tandem.example/", search: "" },
     document: { hidden: false, querySelector: () => ({ content: "the token" }) },
     requestAnimationFrame: (work: () => void) => setTimeout(work, 0),
     WebSocket: FakeSocket,
+    addEventListener: (type: string, listener: () => void) => pageListeners.add({ type, listener }),
+    removeEventListener: (type: string, listener: () => void) => {
+      for (const known of pageListeners) {
+        if (known.type === type && known.listener === listener) pageListeners.delete(known);
+      }
+    },
     fetch: async (address: string, init: RequestInit) => {
       const body: unknown = init.body === undefined ? undefined : JSON.parse(String(init.body));
       const headers = init.headers as Record<string, string>;

@@ -12,7 +12,7 @@ import type {
   PhaseItem,
   Plan,
   PlanChoice,
-  PoolFrame,
+  PoolChangedFrame,
   PoolGpu,
   PoolLane,
   PoolNode,
@@ -486,7 +486,7 @@ export function poolNode(id = 1, fields: Partial<PoolNode> = {}): PoolNode {
   };
 }
 
-export function poolFrame(fields: Partial<PoolFrame> = {}): PoolFrame {
+export function poolFrame(fields: Partial<PoolChangedFrame> = {}): PoolChangedFrame {
   const none = { ids: [], values: {} };
   return {
     kind: "pool",

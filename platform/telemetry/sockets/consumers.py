@@ -22,7 +22,7 @@ from live.publish import project_group, run_group
 from runs.models import Run
 from runs.selectors import get_run, run_body_for
 from telemetry import selectors
-from telemetry.sockets.frames import HelloFrame, ItemsFrame, RunChangedFrame, SnapshotFrame
+from telemetry.sockets.frames import HeartbeatFrame, HelloFrame, ItemsFrame, RunChangedFrame, SnapshotFrame
 from telemetry.sockets.socket_auth import query_of, user_of
 from telemetry.stream_items import Item
 
@@ -35,10 +35,14 @@ MAX_REPLAY = 5000
 REPLAY_CHUNK = 500
 POLL_SECONDS = 5.0
 """Seconds between two polls of the database, which find items that pub/sub lost and members who were removed."""
+HEARTBEAT_SECONDS = 3.0
+"""Seconds between two heartbeats. Clients call a connection lost after 8 s of silence, two heartbeats and a margin for
+slow networks: see `frontend/src/live/live_socket.ts`."""
 
 
 class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
-    """Accepts users with permission, then refreshes every `POLL_SECONDS`."""
+    """Accepts users with permission, then refreshes every `POLL_SECONDS` and sends a heartbeat every
+    `HEARTBEAT_SECONDS`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -46,14 +50,17 @@ class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
         """Lock held while frames are sent, since live frames and the poll must not interleave."""
         self.user: Actor = AnonymousUser()
         self._poller: asyncio.Task[None] | None = None
+        self._heart: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
         await self.accept()
         self.user = await database_sync_to_async(user_of)(self.scope)
         if await self._close_on_refusal(self.begin):
+            self._heart = asyncio.create_task(self._beat())
             self._poller = asyncio.create_task(self._poll())
 
     async def disconnect(self, code: int) -> None:
+        self._stop_heart()
         if self._poller is not None:
             self._poller.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -77,9 +84,9 @@ class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
             async with self.turn:
                 await act()
         except NotVisible:
-            await self.close(NOT_VISIBLE)
+            await self._close(NOT_VISIBLE)
         except ValueError:
-            await self.close(BAD_REQUEST)
+            await self._close(BAD_REQUEST)
         else:
             return True
         return False
@@ -91,8 +98,28 @@ class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
                 await asyncio.sleep(POLL_SECONDS)
         except Exception:
             # A socket that cannot poll any more is closed, so that the client opens a new one. `disconnect` re-raises.
-            await self.close(SERVER_ERROR)
+            await self._close(SERVER_ERROR)
             raise
+
+    async def _close(self, code: int) -> None:
+        self._stop_heart()
+        await self.close(code)
+
+    def _stop_heart(self) -> None:
+        """After the close nothing may be sent."""
+        if self._heart is not None:
+            self._heart.cancel()
+
+    async def _beat(self) -> None:
+        # Apart from the poll: a slow database is no lost connection. A heartbeat may stand between any two frames, so
+        # that it waits for no lock.
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            await self.send_heartbeat()
+
+    async def send_heartbeat(self) -> None:
+        frame: HeartbeatFrame = {"kind": "heartbeat", "now": time.time()}
+        await self.send_json(frame)
 
 
 class RunConsumer(RefreshingConsumer):
@@ -156,7 +183,7 @@ class RunConsumer(RefreshingConsumer):
 
 
 class ProjectsConsumer(RefreshingConsumer):
-    """`/ws/v1/projects`: a `run_changed` frame for each changed run of the user's projects."""
+    """`/ws/v1/projects`: a heartbeat, then a `run_changed` frame for each changed run of the user's projects."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -166,6 +193,7 @@ class ProjectsConsumer(RefreshingConsumer):
         if not self.user.is_authenticated:
             raise NotVisible("log in first")
         await self.refresh()
+        await self.send_heartbeat()
 
     async def refresh(self) -> None:
         """Follow the user's memberships: join new projects, leave those that are no longer visible."""

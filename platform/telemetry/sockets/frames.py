@@ -23,6 +23,15 @@ class HelloFrame(TypedDict):
 
 
 @with_config(use_attribute_docstrings=True)
+class HeartbeatFrame(TypedDict):
+    """Sent on every socket at a fixed interval, so that a client notices a connection that died without a word."""
+
+    kind: Literal["heartbeat"]
+    now: float
+    """The server's clock, in Unix seconds."""
+
+
+@with_config(use_attribute_docstrings=True)
 class SnapshotFrame(TypedDict):
     """The first data for a client that gave no number or is too far behind; it must discard what it has."""
 
@@ -58,7 +67,7 @@ class LiveValues(TypedDict):
 
 
 @with_config(use_attribute_docstrings=True)
-class PoolFrame(TypedDict):
+class PoolChangedFrame(TypedDict):
     """What has changed in the pool. It names no run: nodes are read over REST, which knows what the user may see."""
 
     kind: Literal["pool"]
@@ -78,7 +87,9 @@ class PoolFrame(TypedDict):
     """Whether the queue is to be read again: who waits, in which order, or what projects may have."""
 
 
-RunFrame = Annotated[HelloFrame | SnapshotFrame | ItemsFrame, Field(discriminator="kind")]
+RunFrame = Annotated[HelloFrame | SnapshotFrame | ItemsFrame | HeartbeatFrame, Field(discriminator="kind")]
 """What `/ws/v1/runs/{id}` sends."""
-ProjectsFrame = RunChangedFrame
+ProjectsFrame = Annotated[RunChangedFrame | HeartbeatFrame, Field(discriminator="kind")]
 """What `/ws/v1/projects` sends."""
+PoolFrame = Annotated[PoolChangedFrame | HeartbeatFrame, Field(discriminator="kind")]
+"""What `/ws/v1/pool` sends."""

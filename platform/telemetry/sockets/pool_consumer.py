@@ -17,12 +17,12 @@ from fleet.selectors import newest_agent
 from live.publish import POOL_GROUP
 from runs.queue.queue_changes import queue_digest
 from telemetry.sockets.consumers import RefreshingConsumer
-from telemetry.sockets.frames import LiveValues, PoolFrame
+from telemetry.sockets.frames import LiveValues, PoolChangedFrame
 
 
 class PoolConsumer(RefreshingConsumer):
     """`/ws/v1/pool`: first a frame after which everything is to be read, then a frame for whatever changes, and one at
-    each poll, by which the page knows that the connection holds."""
+    each poll."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -73,7 +73,7 @@ class PoolConsumer(RefreshingConsumer):
         gpus: LiveValues | None = None,
         queue: bool = False,
     ) -> None:
-        frame: PoolFrame = {
+        frame: PoolChangedFrame = {
             "kind": "pool",
             "now": time.time(),
             "reported_at": reported_at,

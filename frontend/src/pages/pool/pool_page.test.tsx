@@ -12,7 +12,7 @@ let store: PoolStore;
 beforeEach(() => {
   installBrowser();
   store = new PoolStore();
-  store.live.value = true;
+  store.connection.value = "live";
   store.nodes.value = [poolNode(1)];
 });
 
@@ -21,16 +21,17 @@ const said = () => textOf(<Freshness store={store} />);
 test("the connection is spoken of first, then the node agent", () => {
   store.reportedAt.value = seconds.value - 20;
   assert.equal(said(), "the node agent is silent: last report 20 s ago");
-  store.live.value = false;
+  store.connection.value = "reconnecting";
   assert.match(said(), /^reconnecting, data from just now/);
-  store.live.value = null;
+  store.connection.value = "connecting";
   assert.equal(said(), "connecting");
 });
 
-test("a socket that says nothing any more is taken for broken", () => {
+test("while the connection is lost the age of what is shown is told, whatever the agent did", () => {
   store.reportedAt.value = seconds.value;
   assert.equal(said(), "live");
-  store.lastTraffic.value -= 30;
+  store.connection.value = "reconnecting";
+  store.heardAt.value = seconds.value - 30;
   assert.equal(said(), "reconnecting, data from 30 s ago");
 });
 

@@ -3,9 +3,9 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PoolNode } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
-import { ago } from "../../base/format.ts";
 import { PoolStore } from "../../live/pool_store.ts";
 import { Segmented } from "../../ui/controls.tsx";
+import { LiveBadge } from "../../ui/live_badge.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { type Colouring, gpuKey } from "./cells.ts";
 import { Inspector } from "./inspector.tsx";
@@ -24,8 +24,8 @@ const COLOURINGS = [
 ] as const;
 /** Below this width cells are too small for a finger, and a list stands in place of the map. */
 const NARROW = "(max-width: 760px)";
-/** An agent posts every 3 s, and the socket sends a frame every 5 s whatever happens. */
-const [AGENT_SILENT_SECONDS, SOCKET_SILENT_SECONDS] = [15, 15];
+/** An agent posts every 3 s. */
+const AGENT_SILENT_SECONDS = 15;
 
 export function PoolPage() {
   const store = useMemo(() => new PoolStore(), []);
@@ -113,28 +113,24 @@ function PoolSwitch(props: { pools: readonly string[]; value: string; onChange: 
   );
 }
 
-/** Whether what is shown is new: by the connection first, then by the node agent. */
 export function Freshness({ store }: { store: PoolStore }) {
-  const [browserNow, now] = [Date.now() / 1000, seconds.value];
-  const quiet = browserNow - store.lastTraffic.value;
-  const reportedAt = store.reportedAt.value;
-  const badge = (tone: string, text: string) => (
-    <span class={`badge ${tone}`} role="status">
-      {text}
-    </span>
+  return (
+    <LiveBadge
+      connection={store.connection.value}
+      heardAt={store.heardAt.value}
+      stale={agentSilence(store.reportedAt.value, store.nodes.value)}
+    />
   );
-  if (store.live.value === null) return badge("", "connecting");
-  if (!store.live.value || quiet > SOCKET_SILENT_SECONDS) return badge("lost", `reconnecting, data from ${ago(quiet)}`);
+}
+
+/** What is amiss with the node agent's reports; null while they come, and for CPU lanes of one machine, which need none. */
+function agentSilence(reportedAt: number | null, nodes: readonly PoolNode[]): string | null {
   if (reportedAt === null) {
-    // A pool of CPU lanes of one machine needs no agent.
-    const nodes = store.nodes.value;
     const needsAgent = nodes.length === 0 || nodes.some(({ gpus }) => gpus.length > 0);
-    return needsAgent ? badge("delayed", "no node agent has reported yet") : badge("live", "live");
+    return needsAgent ? "no node agent has reported yet" : null;
   }
-  const silent = now - reportedAt;
-  if (silent > AGENT_SILENT_SECONDS)
-    return badge("delayed", `the node agent is silent: last report ${ageText(silent)}`);
-  return badge("live", "live");
+  const silent = seconds.value - reportedAt;
+  return silent > AGENT_SILENT_SECONDS ? `the node agent is silent: last report ${ageText(silent)}` : null;
 }
 
 /** The GPUs that the only selected one reaches over NVLink. */

@@ -5,13 +5,14 @@ import { seconds } from "../../base/clock.ts";
 import { ago } from "../../base/format.ts";
 import { QueueStore } from "../../live/queue_store.ts";
 import { Segmented } from "../../ui/controls.tsx";
+import { LiveBadge } from "../../ui/live_badge.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { Board } from "./board.tsx";
 import { PolicyEditor } from "./policy_editor.tsx";
 import { QuotaBars } from "./quota_bars.tsx";
 import { RunningRuns } from "./running.tsx";
 
-/** The socket sends a frame every 5 s, so that the queue is read at least every half minute. */
+/** Forecasts are read again every half minute, and a long queue takes its time. */
 const OLD_SECONDS = 45;
 
 export function QueuePage({ pool }: { pool: string | null }) {
@@ -74,12 +75,13 @@ export function QueuePage({ pool }: { pool: string | null }) {
 
 function Freshness({ store }: { store: QueueStore }) {
   // The clock's tick has the age drawn again.
-  const quiet = seconds.value * 0 + Date.now() / 1000 - store.readAt.value;
-  const isLive = store.live.value === true && quiet < OLD_SECONDS;
-  const text = isLive ? "live" : store.live.value === null ? "connecting" : `reconnecting, data from ${ago(quiet)}`;
+  void seconds.value;
+  const age = Date.now() / 1000 - store.readAt.value;
   return (
-    <span class={`badge ${isLive ? "live" : store.live.value === null ? "" : "lost"}`} role="status">
-      {text}
-    </span>
+    <LiveBadge
+      connection={store.connection.value}
+      heardAt={store.heardAt.value}
+      stale={age > OLD_SECONDS ? `read ${ago(age)}` : null}
+    />
   );
 }

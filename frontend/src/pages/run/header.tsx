@@ -3,16 +3,18 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
+import type { Run } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { ago, duration, roughly, unixSeconds } from "../../base/format.ts";
 import type { RunStore } from "../../live/run_store.ts";
 import { Progress, StatePill } from "../../ui/controls.tsx";
+import { LiveBadge } from "../../ui/live_badge.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { Actions } from "./actions.tsx";
 import { mayEdit, type RunProps } from "./context.ts";
 
-/** A driver posts at least every 2 s; beyond this the data is called delayed. */
-const DELAYED_AFTER_SECONDS = 8;
+/** A driver posts at least every 2 s; beyond this the run is called silent. */
+const SILENT_AFTER_SECONDS = 8;
 
 export function RunHeader({ store, run }: RunProps) {
   const created = unixSeconds(run.created_at) ?? 0;
@@ -26,7 +28,7 @@ export function RunHeader({ store, run }: RunProps) {
           <Name store={store} run={run} />
           <StatePill state={run.state} />
           {run.archived_at && <span class="tag">archived</span>}
-          <DataAge store={store} />
+          <DataAge store={store} run={run} />
         </div>
         <p class="tiny faint">
           by {run.created_by ?? "a deleted account"} · {ago(seconds.value - created)}
@@ -83,43 +85,29 @@ function Name({ store, run }: RunProps) {
   );
 }
 
-/** "live", "delayed N s", "reconnecting": a reader must know how old what they see is. */
-function DataAge({ store }: { store: RunStore }) {
-  const now = seconds.value;
-  const run = store.run.value;
-  if (store.connection.value === "reconnecting") {
-    return (
-      <span class="badge lost" role="status">
-        reconnecting, data from {ago(Date.now() / 1000 - store.lastTraffic.value)}
-      </span>
-    );
-  }
-  if (store.hasEnded.value)
+/** "final", "live", "silent for N s", "reconnecting": a reader must know how old what they see is, and whose fault. */
+function DataAge({ store, run }: RunProps) {
+  if (store.hasEnded.value && store.connection.value !== "reconnecting")
     return (
       <span class="badge" role="status">
         final
       </span>
     );
-  if (store.connection.value === "connecting")
-    return (
-      <span class="badge" role="status">
-        connecting
-      </span>
-    );
-  const reported = Math.max(unixSeconds(run?.last_heartbeat_at) ?? 0, store.lastReport.value);
-  const quiet = now - reported;
-  if (run && run.state !== "queued" && reported > 0 && quiet > DELAYED_AFTER_SECONDS) {
-    return (
-      <span class="badge delayed" role="status" title="Time since the run last reported">
-        delayed {duration(Math.floor(quiet))}
-      </span>
-    );
-  }
   return (
-    <span class="badge live" role="status">
-      live
-    </span>
+    <LiveBadge
+      connection={store.connection.value}
+      heardAt={store.heardAt.value}
+      stale={run.state === "queued" ? null : silence(store, run)}
+      title="Live while the run reports, which it does at least every 2 s"
+    />
   );
+}
+
+/** How long the run had not reported when the connection was last known to hold, in words; null while it does. */
+function silence(store: RunStore, run: Run): string | null {
+  const reported = Math.max(unixSeconds(run.last_heartbeat_at) ?? 0, store.lastReport.value);
+  const silent = store.heardAt.value - reported;
+  return reported > 0 && silent > SILENT_AFTER_SECONDS ? `run silent for ${duration(Math.floor(silent))}` : null;
 }
 
 function ProgressBox({ store, run }: RunProps) {

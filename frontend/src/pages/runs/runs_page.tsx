@@ -3,9 +3,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api, type RunFilter } from "../../api/endpoints.ts";
-import type { Project, Run, RunRow } from "../../api/schema.ts";
+import type { Project, ProjectsFrame, Run, RunRow } from "../../api/schema.ts";
+import { serverNow } from "../../base/clock.ts";
 import { oncePerFrame } from "../../base/frames.ts";
-import { watchProjects } from "../../live/projects_socket.ts";
+import { type Connection, LiveSocket } from "../../live/live_socket.ts";
+import { LiveBadge } from "../../ui/live_badge.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
@@ -21,7 +23,8 @@ interface Listed {
 function useRuns(filter: RunFilter) {
   const [listed, setListed] = useState<Listed | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const [live, setLive] = useState(false);
+  const [connection, setConnection] = useState<Connection>("connecting");
+  const [heardAt, setHeardAt] = useState(serverNow);
   const latest = useRef(filter);
   latest.current = filter;
 
@@ -38,7 +41,13 @@ function useRuns(filter: RunFilter) {
     rememberFilter(filter);
     void read();
   }, [filter]);
-  useEffect(() => follow(setListed, setLive, () => void read()), []);
+  useEffect(() => {
+    const onConnection = (now: Connection) => {
+      setConnection(now);
+      setHeardAt(serverNow());
+    };
+    return follow(setListed, onConnection, () => void read());
+  }, []);
 
   const more = () =>
     attempt(async () => {
@@ -47,14 +56,14 @@ function useRuns(filter: RunFilter) {
       const page = await api.listRuns(latest.current, cursor);
       setListed({ runs: [...listed.runs, ...page.results], next: page.next });
     });
-  return { listed, error, live, read, more };
+  return { listed, error, connection, heardAt, read, more };
 }
 
 export function RunsPage() {
   const [filter, setFilter] = useState<RunFilter>(filterFromAddress);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const projects = useResource(api.projects, []);
-  const { listed, error, live, read, more } = useRuns(filter);
+  const { listed, error, connection, heardAt, read, more } = useRuns(filter);
   const toggle = (id: string) => {
     const next = new Set(chosen);
     if (!next.delete(id)) next.add(id);
@@ -65,9 +74,7 @@ export function RunsPage() {
       <div class="page-head">
         <div class="row">
           <h1>Runs</h1>
-          <span class={`badge ${live ? "live" : "lost"}`} role="status">
-            {live ? "live" : "reconnecting"}
-          </span>
+          <LiveBadge connection={connection} heardAt={heardAt} />
         </div>
         {chosen.size > 0 && (
           <a class="button" aria-disabled={chosen.size < 2} href={`/compare?runs=${[...chosen].join(",")}`}>
@@ -110,7 +117,7 @@ export function RunsPage() {
 /** Apply changes to the rows shown once per frame; a run not listed yet makes the list be read again. */
 function follow(
   setListed: (update: (listed: Listed | null) => Listed | null) => void,
-  setLive: (live: boolean) => void,
+  onConnection: (connection: Connection) => void,
   readAgain: () => void,
 ): () => void {
   const changes = new Map<string, RunRow>();
@@ -124,14 +131,15 @@ function follow(
       return { ...listed, runs: listed.runs.map((run) => ({ ...run, ...arrived.get(run.id) })) };
     });
   });
-  return watchProjects({
-    onRun: (run) => {
+  const socket = new LiveSocket<ProjectsFrame>(() => "/ws/v1/projects", {
+    onFrame: ({ run }) => {
       changes.set(run.id, run);
       apply();
     },
     onReconnected: readAgain,
-    onLive: setLive,
+    onConnection,
   });
+  return socket.open();
 }
 
 function NoRuns({ filter, projects }: { filter: RunFilter; projects: readonly Project[] }) {

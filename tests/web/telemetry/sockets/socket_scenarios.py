@@ -14,8 +14,8 @@ from accounts.models import User
 from telemetry.sockets.routing import websocket_urlpatterns
 from tests.web.contract import check_component
 
-COMPONENTS = {"run_changed": "ProjectsFrame", "pool": "PoolFrame"}
-"""Of frames by kind; all others are those of a run."""
+COMPONENTS = {"projects": "ProjectsFrame", "pool": "PoolFrame"}
+"""Of frames by the end of the socket's address; all others are those of a run."""
 
 
 class Socket(ApplicationCommunicator):
@@ -25,7 +25,7 @@ class Socket(ApplicationCommunicator):
         message = await self.receive_output(timeout)
         assert message["type"] == "websocket.send", message
         frame = dict(json.loads(message["text"]))
-        check_component(frame, COMPONENTS.get(frame["kind"], "RunFrame"))
+        check_component(frame, COMPONENTS.get(self.scope["path"].split("/")[-1], "RunFrame"))
         return frame
 
     async def close_code(self) -> int:

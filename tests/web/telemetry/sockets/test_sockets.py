@@ -211,7 +211,8 @@ def test_a_transition_reaches_run_page_and_runs_list(driver: Any, alice: User, c
             socket("/ws/v1/projects", alice) as runs,
             socket("/ws/v1/projects", charlie) as others,
         ):
-            await page.frame()
+            for opened in (page, runs, others):
+                await opened.frame()
             await database_sync_to_async(pause)()
             item = (await page.frame())["items"][0]
             assert item["type"] == "transition"
@@ -221,5 +222,35 @@ def test_a_transition_reaches_run_page_and_runs_list(driver: Any, alice: User, c
             assert changed["run"]["id"] == str(driver.run_id)
             assert changed["run"]["state"] == "paused"
             assert await others.receive_nothing(0.2)
+
+    scenario(act)
+
+
+def test_every_socket_sends_heartbeats_while_nothing_changes(
+    driver: Any, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 0.05)
+
+    async def act() -> None:
+        for address in (f"/ws/v1/runs/{driver.run_id}?after_seq=0", "/ws/v1/projects", "/ws/v1/pool"):
+            async with socket(address, alice) as opened:
+                await opened.frame()
+                beats = [await opened.frame() for _ in range(3)]
+                assert [beat["kind"] for beat in beats] == ["heartbeat"] * 3
+                assert beats[0]["now"] < beats[1]["now"] < beats[2]["now"]
+
+    scenario(act)
+
+
+def test_a_socket_that_was_refused_has_no_heartbeat(driver: Any, viewer: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 0.3)
+    monkeypatch.setattr(consumers, "POLL_SECONDS", 0.05)
+
+    async def act() -> None:
+        async with socket(f"/ws/v1/runs/{driver.run_id}?after_seq=0", viewer) as opened:
+            await opened.frame()
+            await database_sync_to_async(Membership.objects.filter(user=viewer).delete)()
+            assert await opened.close_code() == 4404
+            assert await opened.receive_nothing(0.5)
 
     scenario(act)
