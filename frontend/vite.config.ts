@@ -15,7 +15,7 @@ export default defineConfig({
       input: "src/main.tsx",
       output: {
         entryFileNames: "tandem/app.js",
-        assetFileNames: "tandem/app[extname]",
+        assetFileNames: ({ names }) => (names[0]?.endsWith(".css") ? "tandem/app.css" : "tandem/[name][extname]"),
         chunkFileNames: "tandem/[name].js",
       },
     },
