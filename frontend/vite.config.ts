@@ -1,6 +1,6 @@
 import { defineConfig } from "vite";
 
-/** One module and one stylesheet under names that never change: Django's templates name them, and a rebuild of the same
+/** One module, its stylesheet, and that of Swagger and the admin, under names that never change: Django's templates name them, and a rebuild of the same
  * source is byte-identical, which the committed-bundle check relies on. */
 export default defineConfig({
   base: "./",
@@ -9,13 +9,12 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     modulePreload: false,
-    cssCodeSplit: false,
     reportCompressedSize: true,
     rollupOptions: {
-      input: "src/main.tsx",
+      input: { app: "src/main.tsx", dress: "src/styles/dress.css" },
       output: {
-        entryFileNames: "tandem/app.js",
-        assetFileNames: "tandem/app[extname]",
+        entryFileNames: "tandem/[name].js",
+        assetFileNames: "tandem/[name][extname]",
         chunkFileNames: "tandem/[name].js",
       },
     },

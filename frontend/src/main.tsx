@@ -6,7 +6,6 @@
 import { type ComponentChild, render } from "preact";
 import { startClock } from "./base/clock.ts";
 import { followSystemTheme } from "./base/palette.ts";
-import { installThemeSwitch } from "./base/theme.ts";
 import { AuditPage } from "./pages/audit/audit_page.tsx";
 import { ComparePage } from "./pages/compare/compare_page.tsx";
 import { GpuPage } from "./pages/gpu/gpu_page.tsx";
@@ -21,8 +20,9 @@ import { AccountPage } from "./pages/settings/account_page.tsx";
 import { ProjectsPage } from "./pages/settings/projects_page.tsx";
 import { PromptSetsPage } from "./pages/settings/prompt_sets_page.tsx";
 import { UsagePage } from "./pages/usage/usage_page.tsx";
-import { ConnectionBar } from "./ui/connection_bar.tsx";
-import { Toasts } from "./ui/toasts.tsx";
+
+import { installShell } from "./shell/install_shell.tsx";
+
 import "./styles/index.css";
 
 const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
@@ -42,6 +42,9 @@ const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
   projects: () => <ProjectsPage />,
 };
 
+// Before the pages: they show the project that is chosen there.
+installShell();
+
 for (const element of document.querySelectorAll<HTMLElement>("[data-page]")) {
   const page = PAGES[element.dataset.page ?? ""];
   if (!page) throw new Error(`no page is called ${element.dataset.page}`);
@@ -51,16 +54,3 @@ for (const element of document.querySelectorAll<HTMLElement>("[data-page]")) {
 
 startClock();
 followSystemTheme();
-
-const themeButton = document.querySelector<HTMLButtonElement>("#theme-switch");
-if (themeButton) installThemeSwitch(themeButton);
-
-const corner = document.createElement("div");
-document.body.append(corner);
-render(
-  <>
-    <ConnectionBar />
-    <Toasts />
-  </>,
-  corner,
-);

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
 from api.views import (
@@ -11,6 +11,7 @@ from api.views import (
     audit,
     budgets,
     catalog,
+    docs,
     gallery,
     gpu_tests,
     gpus,
@@ -116,6 +117,6 @@ urlpatterns = [
     path("health/live", health.LiveView.as_view()),
     path("health/ready", health.ReadyView.as_view()),
     path("schema", SpectacularAPIView.as_view(), name="schema"),
-    path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    path("docs", docs.DocsView.as_view(), name="docs"),
     path("", include(router.urls)),
 ]

@@ -1,5 +1,8 @@
-// Runs before the first paint, as a plain script: a module would let the wrong theme flash.
+// Runs before the first paint, as a plain script: a module would let the wrong theme, density or rail flash.
 (() => {
-  var chosen = localStorage.getItem("tandem.theme");
-  if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
+  const { dataset } = document.documentElement;
+  for (const [name, choices] of [["theme", ["light", "dark"]], ["density", ["compact"]], ["rail", ["narrow"]]]) {
+    const chosen = localStorage.getItem(`tandem.${name}`);
+    if (choices.includes(chosen)) dataset[name] = chosen;
+  }
 })();

@@ -3,6 +3,7 @@
 import type uPlot from "uplot";
 import { duration, number } from "../base/format.ts";
 import { colour, faded } from "../base/palette.ts";
+import { seriesDash } from "../base/series.ts";
 import type { ChartColumns, XAxis } from "./axis.ts";
 import { axisStyle, drawReference, padded, usePlot, valueAxis } from "./plot.ts";
 
@@ -61,6 +62,7 @@ function series(props: Props, hasBand: boolean): uPlot.Series[] {
       label: line.label,
       stroke: colour(line.colour),
       width: 1.75,
+      dash: seriesDash(line.colour),
       spanGaps: true,
       points: few ? { show: true, size: 4, fill: colour(line.colour) } : { show: false },
     }),

@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { number } from "../base/format.ts";
+import { seriesColour } from "../base/series.ts";
 import type { MetricStore } from "../live/metric_store.ts";
 import { Empty } from "../ui/states.tsx";
 import { chartColumns, type XAxis } from "./axis.ts";
@@ -13,8 +14,6 @@ export interface ChartView {
   readonly smoothing: number;
   readonly origin: number;
 }
-
-const NUM_COLOURS = 6;
 
 export function MetricPanel(props: { panel: PanelSpec; store: MetricStore; view: ChartView; height?: number }) {
   const { panel, store, view } = props;
@@ -29,7 +28,7 @@ export function MetricPanel(props: { panel: PanelSpec; store: MetricStore; view:
   const lines = keys.map(
     (key, index): Line => ({
       label: curveLabel(key),
-      colour: `--series-${(index % NUM_COLOURS) + 1}`,
+      colour: seriesColour(index),
     }),
   );
   return (

@@ -3,6 +3,7 @@
 
 import uPlot from "uplot";
 import { colour, faded } from "../base/palette.ts";
+import { seriesDash } from "../base/series.ts";
 import type { Column } from "./axis.ts";
 import { axisStyle, drawReference, padded, usePlot, valueAxis } from "./plot.ts";
 import { stacked } from "./stacks.ts";
@@ -73,6 +74,7 @@ function drawn({ at, series, shape, band }: Props): uPlot.Series[] {
         label: one.label,
         stroke: colour(one.colour),
         width: 1.5,
+        dash: seriesDash(one.colour),
         points,
       }),
     );

@@ -15,6 +15,16 @@ export function glossaryPage(): string {
   return readFileSync(new URL("../deploy/docs/reference/glossary.md", FRONTEND), "utf8");
 }
 
+/** A style sheet's text. */
+export function stylesheet(name: string): string {
+  return readFileSync(new URL(`src/styles/${name}.css`, FRONTEND), "utf8");
+}
+
+/** A file that is served as it is. */
+export function publicFile(name: string): string {
+  return readFileSync(new URL(`public/tandem/${name}`, FRONTEND), "utf8");
+}
+
 interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, SchemaNode>> };
 }

@@ -1,17 +1,15 @@
 /** The strip beneath the lanes: how many entries wait in each queue, as steps on the timeline's own axis. */
 
 import type { QueueDepths } from "../api/schema.ts";
+import { seriesColour } from "../base/series.ts";
 import { QUEUE_HEIGHT } from "./layout.ts";
 import { fitted, fontOf, type Scene, timeToX } from "./scene.ts";
 import type { Extent } from "./view.ts";
 
-const NUM_COLOURS = 6;
 /** Names that the label column has room for. */
 const MAX_LABELS = 4;
 /** The newest instants name the queues: all of a run's queues are in each of its events. */
 const NAMED_BY_LAST = 50;
-
-const colourOf = (index: number) => `--series-${(index % NUM_COLOURS) + 1}`;
 
 /** By name, since REST and socket give them in different orders: a queue keeps its colour when the page is reloaded. */
 export function queueNames(queues: readonly QueueDepths[]): string[] {
@@ -33,7 +31,7 @@ export function drawQueues(scene: Scene, queues: readonly QueueDepths[]): void {
   const base = layout.queueTop + QUEUE_HEIGHT - 8;
   const scale = (QUEUE_HEIGHT - 16) / most;
   queueNames(queues).forEach((name, index) => {
-    context.strokeStyle = theme.colour(colourOf(index));
+    context.strokeStyle = theme.colour(seriesColour(index));
     context.lineWidth = 1.4;
     context.beginPath();
     let last = base;
@@ -62,7 +60,7 @@ export function drawQueueLabels(scene: Scene, queues: readonly QueueDepths[]): v
   queueNames(queues)
     .slice(0, MAX_LABELS)
     .forEach((name, index) => {
-      context.fillStyle = theme.colour(colourOf(index));
+      context.fillStyle = theme.colour(seriesColour(index));
       const text = fitted(context, name.replaceAll("_", " "), layout.labelWidth - 8);
       context.fillText(text, 0, layout.queueTop + 8 + index * 13);
     });

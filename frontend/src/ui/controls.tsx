@@ -1,7 +1,7 @@
 /** Small controls used on several pages. */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { RunState } from "../api/schema.ts";
 import { toast } from "./toasts.tsx";
 
@@ -65,12 +65,19 @@ export function CopyButton({ text, label = "Copy", large = false }: { text: stri
   );
 }
 
+/** Scroll a row of links or tabs, and nothing else, until this one of them is seen. */
+export function showSideways(one: HTMLElement | null): void {
+  const row = one?.parentElement;
+  if (one && row) row.scrollLeft = one.offsetLeft - row.offsetLeft - (row.clientWidth - one.offsetWidth) / 2;
+}
+
 /** A tab list with arrow keys, as the ARIA practices describe it. */
 export function Tabs(props: {
   tabs: readonly { id: string; label: string; count?: number | undefined }[];
   current: string;
   onSelect: (id: string) => void;
 }) {
+  useEffect(() => showSideways(document.getElementById(`tab-${props.current}`)), [props.current]);
   const move = (event: KeyboardEvent) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (by === 0) return;

@@ -2,8 +2,18 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { Icon } from "./icon.tsx";
 
-export function Dialog(props: { title: string; wide?: boolean; onClose: () => void; children: ComponentChildren }) {
+interface Props {
+  readonly title: string;
+  readonly wide?: boolean;
+  /** A drawer stands at the right, a palette near the top. */
+  readonly kind?: "drawer" | "palette";
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+export function Dialog(props: Props) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     element.current?.showModal();
@@ -15,7 +25,7 @@ export function Dialog(props: { title: string; wide?: boolean; onClose: () => vo
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it by the browser's own doing.
     <dialog
       ref={element}
-      class={props.wide ? "wide" : ""}
+      class={props.kind ?? (props.wide ? "wide" : "")}
       aria-label={props.title}
       onClose={props.onClose}
       onClick={closeOnBackdrop}
@@ -24,7 +34,7 @@ export function Dialog(props: { title: string; wide?: boolean; onClose: () => vo
         <div class="row-between">
           <h2>{props.title}</h2>
           <button type="button" class="button quiet small" aria-label="Close" onClick={() => element.current?.close()}>
-            ✕
+            <Icon name="close" />
           </button>
         </div>
         {props.children}

@@ -12,11 +12,13 @@ export function Loading({ label = "Loading" }: { label?: string }) {
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+/** `action`: the button or link by which the panel gets something to show. */
+export function Empty(props: { title: string; children?: ComponentChildren; action?: ComponentChildren }) {
   return (
     <div class="empty">
-      <strong>{title}</strong>
-      {children && <p class="small">{children}</p>}
+      <strong>{props.title}</strong>
+      {props.children && <p class="small">{props.children}</p>}
+      {props.action}
     </div>
   );
 }

@@ -12,6 +12,11 @@ interface Place {
 }
 
 export function Term({ word, children }: { word: GlossaryWord; children: string }) {
+  return <Defined definition={GLOSSARY[word]}>{children}</Defined>;
+}
+
+/** Any words with a definition of their own, as the name of a figure. */
+export function Defined({ definition, children }: { definition: string; children: string }) {
   const id = useId();
   const [place, setPlace] = useState<Place | null>(null);
   // Fixed to the window, so that no scrolling table cuts it off.
@@ -33,7 +38,7 @@ export function Term({ word, children }: { word: GlossaryWord; children: string 
     >
       {children}
       <span id={id} role="tooltip" class="term-definition" hidden={place === null} style={{ ...place }}>
-        {GLOSSARY[word]}
+        {definition}
       </span>
     </dfn>
   );

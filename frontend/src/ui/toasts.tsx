@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { messageOf } from "../api/client.ts";
+import { Icon } from "./icon.tsx";
 
 type Tone = "good" | "bad";
 
@@ -38,7 +39,7 @@ export function Toasts() {
         <div key={notice.id} class={`notice ${notice.tone} row-between`}>
           <span>{notice.text}</span>
           <button type="button" class="button quiet small" aria-label="Dismiss" onClick={() => dismiss(notice.id)}>
-            ✕
+            <Icon name="close" />
           </button>
         </div>
       ))}

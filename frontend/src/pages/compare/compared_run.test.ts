@@ -68,11 +68,11 @@ test("metrics of curated panels come first, in the panels' order, each once", ()
   assert.deepEqual(metricsOf(runs), [KEY, "policy/kl", "a/new"]);
 });
 
-test("a run is read with its curves, and the seventh has the first one's colour", async () => {
+test("a run is read with its curves, and the eleventh has the first one's colour", async () => {
   installBrowser(({ address }) => ({
     json: address.includes("/metrics") ? { series: { [KEY]: series([1, 2]) }, stream_seq: 1 } : run(),
   }));
-  const read = await Promise.all([readRun("run-1", 0), readRun("run-1", 6)]);
+  const read = await Promise.all([readRun("run-1", 0), readRun("run-1", 10)]);
   assert.deepEqual(read[0].curves.get(KEY)?.value, [1, 2]);
   assert.deepEqual(
     read.map((one) => one.colour),

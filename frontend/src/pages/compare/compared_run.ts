@@ -3,6 +3,7 @@
 import { api } from "../../api/endpoints.ts";
 import type { Run, Sample } from "../../api/schema.ts";
 import { unixSeconds } from "../../base/format.ts";
+import { seriesColour } from "../../base/series.ts";
 import { smooth } from "../../base/smoothing.ts";
 import { type ChartColumns, chartColumns, join, xValues } from "../../charts/axis.ts";
 import { METRIC_PANELS } from "../../charts/panels.ts";
@@ -17,12 +18,11 @@ export interface ComparedRun {
 }
 
 /** Colours of series in `tokens.css`; the seventh run has the first one's again. */
-const NUM_COLOURS = 6;
 
 export async function readRun(id: string, index: number): Promise<ComparedRun> {
   const [run, metrics] = await Promise.all([api.getRun(id), api.metrics(id)]);
   const curves = new Map(Object.entries(metrics.series).map(([key, series]) => [key, curveOf(series)]));
-  return { run, curves, colour: `--series-${(index % NUM_COLOURS) + 1}` };
+  return { run, curves, colour: seriesColour(index) };
 }
 
 /** The metrics that any of the runs has: those of curated panels in the panels' order, then others by name. */

@@ -6,6 +6,7 @@ import { api } from "../../api/endpoints.ts";
 import type { GpuMinutes, PoolGpu } from "../../api/schema.ts";
 import { seconds, serverNow } from "../../base/clock.ts";
 import { clock, number, percent } from "../../base/format.ts";
+import { seriesColour } from "../../base/series.ts";
 import { type Timed, withHoles } from "../../charts/stacks.ts";
 import { TimeChart, type TimeSeries } from "../../charts/time_chart.tsx";
 import { Segmented } from "../../ui/controls.tsx";
@@ -18,7 +19,7 @@ const WINDOWS = [
   { value: "3", label: "3 h" },
   { value: "12", label: "12 h" },
 ] as const;
-const [GIB, HEIGHT, NUM_COLOURS] = [2 ** 30, 132, 6];
+const [GIB, HEIGHT] = [2 ** 30, 132];
 
 export function GpuHours({ gpu }: { readonly gpu: PoolGpu }) {
   const [hours, setHours] = useState<(typeof WINDOWS)[number]["value"]>("1");
@@ -119,7 +120,7 @@ function Throttled({ minutes }: { readonly minutes: GpuMinutes }) {
   const series = reasons.map(
     (label, index): TimeSeries => ({
       label,
-      colour: `--series-${((index + 1) % NUM_COLOURS) + 1}`,
+      colour: seriesColour(index + 1),
       values: timed.columns[index] ?? [],
     }),
   );

@@ -1,12 +1,12 @@
 /** Lends over time: a row for each lane, coloured by borrower; lends within runs on a thinner track below. */
 
 import type { Lend } from "../../api/schema.ts";
+import { NUM_SERIES } from "../../base/series.ts";
 import type { Extent } from "../../timeline/view.ts";
 import { borrowerOf, borrowers, clockTicks, type LendBar, lendRows } from "./lend_tracks.ts";
 import { lenderText, lendTitle } from "./lend_words.ts";
 
 /** The stylesheet's series colours. */
-const NUM_COLOURS = 6;
 const NUM_TICKS = 6;
 /** A bar with less of the window than this has no room for its lender's name. */
 const LABELLED_SHARE = 0.09;
@@ -28,7 +28,7 @@ export function LendTimeline({ lends, window, selected, onSelect }: Props) {
       <button
         key={bar.lend.id}
         type="button"
-        class={`lend-bar ${kind} series-${(numbers.get(borrowerOf(bar.lend)) ?? 0) % NUM_COLOURS}`}
+        class={`lend-bar ${kind} series-${(numbers.get(borrowerOf(bar.lend)) ?? 0) % NUM_SERIES}`}
         aria-pressed={bar.lend.id === selected}
         title={lendTitle(bar.lend, window.to)}
         style={{ left: `${100 * bar.left}%`, width: `${100 * bar.width}%` }}
@@ -43,7 +43,7 @@ export function LendTimeline({ lends, window, selected, onSelect }: Props) {
       <ul class="lend-legend" aria-label="Borrowers">
         {[...numbers].map(([borrower, number]) => (
           <li key={borrower}>
-            <i class={`swatch series-${number % NUM_COLOURS}`} aria-hidden="true" />
+            <i class={`swatch series-${number % NUM_SERIES}`} aria-hidden="true" />
             {lends.find((lend) => borrowerOf(lend) === borrower)?.run_name}
           </li>
         ))}

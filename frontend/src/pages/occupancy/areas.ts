@@ -2,16 +2,15 @@
 
 import type { Occupancy, OccupancyArea } from "../../api/schema.ts";
 import { words } from "../../base/format.ts";
+import { seriesColour } from "../../base/series.ts";
 import { bucketAt } from "../../charts/stacks.ts";
-
-const NUM_PROJECT_COLOURS = 6;
 
 /** The colour of each area, by its place in the list: projects in turn, the others as on the map. */
 export function areaColour(areas: readonly OccupancyArea[], index: number): string {
   const area = areas[index];
   if (area === undefined) throw new Error(`there is no area ${index}`);
   if (area.category !== "project") return `--state-${area.category === "idle" ? "available" : area.key}`;
-  return area.key === "" ? "--ink-3" : `--series-${(index % NUM_PROJECT_COLOURS) + 1}`;
+  return area.key === "" ? "--ink-3" : seriesColour(index);
 }
 
 export function areaName({ name, category }: OccupancyArea): string {

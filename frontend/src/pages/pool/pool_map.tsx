@@ -122,9 +122,11 @@ function Box({ node, colouring, selection, peers, density }: BoxProps) {
         data-key={nodeKey(node)}
       >
         <b class="truncate">{node.name}</b>
-        <span class="num">
-          {node.state === "available" ? `${node.num_held}/${node.num_lanes}` : nodeStateText(node)}
-        </span>
+        {/* Drawn by the style sheet: a reader hears the same numbers as words, in the label. */}
+        <span
+          class="num"
+          data-text={node.state === "available" ? `${node.num_held}/${node.num_lanes}` : nodeStateText(node)}
+        />
       </div>
       {groups.length > 0 && (
         <div class="gpu-groups">

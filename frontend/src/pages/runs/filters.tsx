@@ -5,6 +5,7 @@ import { searchOf } from "../../api/client.ts";
 import type { RunFilter } from "../../api/endpoints.ts";
 import { type Project, type RunState, runStateValues } from "../../api/schema.ts";
 import { debounced } from "../../base/frames.ts";
+import { Icon } from "../../ui/icon.tsx";
 
 const TYPING_MILLISECONDS = 250;
 
@@ -78,7 +79,7 @@ export function Filters(props: {
           aria-label={`Remove the filter on tag ${filter.tag}`}
           onClick={() => onChange({ ...filter, tag: undefined })}
         >
-          {filter.tag} ✕
+          {filter.tag} <Icon name="close" />
         </button>
       )}
       <label class="check">

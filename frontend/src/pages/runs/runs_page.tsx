@@ -6,8 +6,11 @@ import { api, type RunFilter } from "../../api/endpoints.ts";
 import type { Project, ProjectsFrame, Run, RunRow } from "../../api/schema.ts";
 import { serverNow } from "../../base/clock.ts";
 import { oncePerFrame } from "../../base/frames.ts";
+
 import { type Connection, LiveSocket } from "../../live/live_socket.ts";
+import { chosenProject } from "../../shell/project_choice.ts";
 import { LiveBadge } from "../../ui/live_badge.tsx";
+
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
@@ -60,9 +63,16 @@ function useRuns(filter: RunFilter) {
 }
 
 export function RunsPage() {
-  const [filter, setFilter] = useState<RunFilter>(filterFromAddress);
+  const [filter, setFilter] = useState<RunFilter>(firstFilter);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const projects = useResource(api.projects, []);
+  const ofRail = chosenProject.value;
+  const before = useRef(ofRail);
+  useEffect(() => {
+    if (before.current === ofRail) return;
+    before.current = ofRail;
+    setFilter((filter) => ({ ...filter, project: ofRail ?? undefined }));
+  }, [ofRail]);
   const { listed, error, connection, heardAt, read, more } = useRuns(filter);
   const toggle = (id: string) => {
     const next = new Set(chosen);
@@ -112,6 +122,12 @@ export function RunsPage() {
       )}
     </>
   );
+}
+
+/** That of the address; the project is the one chosen in the rail where the address names none. */
+function firstFilter(): RunFilter {
+  const filter = filterFromAddress();
+  return { ...filter, project: filter.project ?? chosenProject.peek() ?? undefined };
 }
 
 /** Apply changes to the rows shown once per frame; a run not listed yet makes the list be read again. */

@@ -4,12 +4,13 @@ import { useMemo, useState } from "preact/hooks";
 import { api, type UsageBy, type Window } from "../../api/endpoints.ts";
 import type { DailyUsage } from "../../api/schema.ts";
 import { number } from "../../base/format.ts";
+import { NUM_SERIES, seriesColour } from "../../base/series.ts";
 import { TimeChart, type TimeSeries } from "../../charts/time_chart.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { daily, MEASURE_WORDS, type Measure, money } from "./usage_words.ts";
 
-const [HEIGHT, NUM_COLOURS] = [240, 6];
+const HEIGHT = 240;
 /** As a sentence goes on with them. */
 const BY_WORDS: Readonly<Record<UsageBy, string>> = {
   project: "project",
@@ -54,7 +55,7 @@ function Bars({ usage, measure }: { readonly usage: DailyUsage; readonly measure
       usage.rows.map(
         (row, index): TimeSeries => ({
           label: row.name,
-          colour: index < NUM_COLOURS ? `--series-${index + 1}` : "--ink-3",
+          colour: index < NUM_SERIES ? seriesColour(index) : "--ink-3",
           values: daily(row, measure),
         }),
       ),

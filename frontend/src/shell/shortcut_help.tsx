@@ -1,0 +1,54 @@
+/** The list of keyboard shortcuts. */
+
+import { Dialog } from "../ui/dialog.tsx";
+import { Keys } from "./command_palette.tsx";
+import { type Command, PAGE_COMMANDS, VIEW_COMMANDS } from "./commands.ts";
+
+const ELSEWHERE: readonly (readonly [string, string])[] = [
+  ["Ctrl K or ⌘ K", "Search pages, runs and commands"],
+  ["?", "This list"],
+  ["Esc", "Close what is open"],
+];
+
+export function ShortcutHelp({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <Section title="Everywhere">
+        {ELSEWHERE.map(([keys, what]) => (
+          <li key={keys}>
+            <span>{what}</span>
+            <kbd>{keys}</kbd>
+          </li>
+        ))}
+        <Commands of={VIEW_COMMANDS} />
+      </Section>
+      <Section title="Go to">
+        <Commands of={PAGE_COMMANDS} />
+      </Section>
+    </Dialog>
+  );
+}
+
+function Section({ title, children }: { title: string; children: preact.ComponentChildren }) {
+  return (
+    <section class="stack-s">
+      <h3>{title}</h3>
+      <ul class="shortcuts">{children}</ul>
+    </section>
+  );
+}
+
+function Commands({ of }: { of: readonly Command[] }) {
+  return (
+    <>
+      {of
+        .filter(({ keys }) => keys !== undefined)
+        .map((command) => (
+          <li key={command.title}>
+            <span>{command.title}</span>
+            <Keys of={command} />
+          </li>
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+/** Keyboard shortcuts: keys pressed one after the other outside of fields and dialogs. */
+
+import type { Command } from "./commands.ts";
+
+/** After which the first key of two is forgotten. */
+const PAUSE_MILLISECONDS = 1200;
+
+export interface KeyPress {
+  readonly key: string;
+  /** Milliseconds. */
+  readonly at: number;
+}
+
+/** Takes key presses; answers the command that one completes. */
+export function keySequence(commands: readonly Command[]): (press: KeyPress) => Command | undefined {
+  let begun: KeyPress | null = null;
+  return (press) => {
+    const isSecond = begun !== null && press.at - begun.at <= PAUSE_MILLISECONDS;
+    const typed = isSecond && begun ? `${begun.key} ${press.key}` : press.key;
+    const command = commands.find(({ keys }) => keys === typed);
+    begun = !isSecond && commands.some(({ keys }) => keys?.startsWith(`${press.key} `)) ? press : null;
+    return command;
+  };
+}
+
+/** Where keys mean letters, or belong to an open dialog. */
+const TYPING = "input, select, textarea, [contenteditable], dialog[open], [role='dialog']";
+
+export function installShortcuts(commands: readonly Command[], openPalette: () => void): void {
+  const pressed = keySequence(commands);
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      openPalette();
+      return;
+    }
+    const isElsewhere = event.target instanceof Element && event.target.closest(TYPING) !== null;
+    if (isElsewhere || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const command = pressed({ key: event.key, at: event.timeStamp });
+    if (!command) return;
+    event.preventDefault();
+    command.run();
+  });
+}

@@ -1,0 +1,87 @@
+"""What all pages have in common: navigation, command palette, and that axe finds nothing serious on any of them."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.pages import POLL_SECONDS, SECONDS, RunsPage
+from tests.e2e.rest import Rest
+
+pytestmark = [pytest.mark.e2e, pytest.mark.ray]
+
+AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+PAGES = [
+    *("/", "/runs/new", "/compare", "/queue", "/lending", "/prompt-sets", "/projects", "/account"),
+    *("/pool", "/pool/occupancy", "/usage", "/audit"),
+]
+SERIOUS = """async theme => {
+  document.documentElement.dataset.theme = theme;
+  const found = await axe.run(document, {resultTypes: ["violations"]});
+  return found.violations
+    .filter(({impact}) => impact === "serious" || impact === "critical")
+    .map(({id, nodes}) => `${id}: ${nodes[0].html} (${nodes[0].failureSummary})`);
+}"""
+LOADED_SECONDS = 3.0
+"""Panels below the fold load when they come into view: what still loads after this is judged as it stands."""
+
+
+@pytest.fixture
+def ended_run(rest: Rest) -> str:
+    run = rest.start_run("looked at", rest.preset("shapes-quick"))
+    rest.act(run, "cancel")
+    return run
+
+
+@pytest.mark.timeout(120)
+def test_axe_finds_nothing_serious_on_any_page_in_light_and_dark(runs_page: RunsPage, ended_run: str) -> None:
+    page, script = runs_page.page, AXE.read_text()
+    for path in [*PAGES, f"/runs/{ended_run}", f"/runs/{ended_run}?tab=pipeline", f"/compare?runs={ended_run}"]:
+        page.goto(runs_page.address + path)
+        _wait_until_loaded(page)
+        page.evaluate(script)
+        for theme in ("light", "dark"):
+            assert page.evaluate(SERIOUS, theme) == [], f"{path}, {theme}"
+
+
+def test_on_a_phone_the_navigation_is_a_drawer_that_keeps_the_focus(runs_page: RunsPage) -> None:
+    page = runs_page.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    button, main = page.get_by_role("button", name="Navigation"), page.get_by_role("main")
+    drawer = page.get_by_role("dialog", name="Navigation")
+    button.click()
+    expect(drawer).to_be_visible()
+    inside = "document.querySelector('#rail').contains(document.activeElement)"
+    for keys in (["Tab"] * 24, ["Shift+Tab"] * 24):
+        for key in keys:
+            page.keyboard.press(key)
+            assert page.evaluate(inside), f"{key} left the drawer"
+    assert main.evaluate("main => main.inert")
+    page.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
+    expect(button).to_be_focused()
+    assert not main.evaluate("main => main.inert")
+
+
+def test_the_command_palette_finds_pages_and_keys_open_them(runs_page: RunsPage) -> None:
+    page = runs_page.page
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Search and commands")
+    expect(palette.get_by_role("combobox")).to_be_focused()
+    page.keyboard.type("occ")
+    expect(palette.get_by_role("option")).to_have_text(["Occupancygo"])
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/pool/occupancy$"))
+    page.keyboard.press("g")
+    page.keyboard.press("q")
+    expect(page).to_have_url(re.compile("/queue"))
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+
+
+def _wait_until_loaded(page: Page) -> None:
+    deadline = time.monotonic() + LOADED_SECONDS
+    while page.get_by_role("status", name="Loading").count() > 0 and time.monotonic() < deadline:
+        page.wait_for_timeout(POLL_SECONDS * SECONDS)
