@@ -1,7 +1,7 @@
 /** From stored curves to the columns uPlot draws: the x axis chosen, several curves joined on one x, smoothing applied. */
 
 import { smooth } from "../base/smoothing.ts";
-import type { Curve } from "../live/metric_store.ts";
+import type { Curve } from "../live/growing_curve.ts";
 
 export type XAxis = "batch" | "step" | "wall";
 

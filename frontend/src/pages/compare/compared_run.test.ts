@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Series } from "../../api/schema.ts";
-import { curveOf } from "../../live/metric_store.ts";
+import { curveOf } from "../../live/growing_curve.ts";
 import { installBrowser } from "../../testing/browser.ts";
 import { run, sample, series } from "../../testing/builders.ts";
 import { alignedByPrompt, type ComparedRun, metricsOf, overlaid, readRun } from "./compared_run.ts";

@@ -7,7 +7,8 @@ import { smooth } from "../../base/smoothing.ts";
 import { type ChartColumns, chartColumns, join, xValues } from "../../charts/axis.ts";
 import { METRIC_PANELS } from "../../charts/panels.ts";
 import type { ChartChoice } from "../../charts/tools.tsx";
-import { type Curve, curveOf } from "../../live/metric_store.ts";
+import { type Curve, curveOf } from "../../live/growing_curve.ts";
+import { OVERVIEW_POINTS } from "../../live/metric_store.ts";
 
 export interface ComparedRun {
   readonly run: Run;
@@ -20,7 +21,10 @@ export interface ComparedRun {
 const NUM_COLOURS = 6;
 
 export async function readRun(id: string, index: number): Promise<ComparedRun> {
-  const [run, metrics] = await Promise.all([api.getRun(id), api.metrics(id)]);
+  const [run, metrics] = await Promise.all([
+    api.getRun(id),
+    api.metrics(id, { keys: [], max_points: OVERVIEW_POINTS }),
+  ]);
   const curves = new Map(Object.entries(metrics.series).map(([key, series]) => [key, curveOf(series)]));
   return { run, curves, colour: `--series-${(index % NUM_COLOURS) + 1}` };
 }

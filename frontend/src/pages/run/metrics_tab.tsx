@@ -48,5 +48,5 @@ export function MetricsTab({ store, run }: RunProps) {
 }
 
 function readKeys(_version: number, store: RunProps["store"]): string[] {
-  return [...store.metrics.curves.keys()];
+  return [...store.metrics.keys];
 }
