@@ -3,8 +3,9 @@
 import type uPlot from "uplot";
 import { duration, number } from "../base/format.ts";
 import { colour, faded } from "../base/palette.ts";
-import type { ChartColumns, XAxis } from "./axis.ts";
+import type { ChartColumns, Column, XAxis } from "./axis.ts";
 import { axisStyle, drawReference, padded, usePlot, valueAxis } from "./plot.ts";
+import type { YScale } from "./tools.tsx";
 
 export interface Line {
   readonly label: string;
@@ -26,6 +27,8 @@ interface Props {
   readonly syncKey: string;
   readonly reference?: number | undefined;
   readonly smoothed: boolean;
+  /** On a logarithmic axis what is not above zero is left out. */
+  readonly scale?: YScale;
   /** The window of x that is shown; all of it without. */
   readonly zoom?: Range | null;
   /** A window was dragged out, or all asked for (null). Without it the chart zooms for itself, until its data change. */
@@ -48,7 +51,13 @@ export function Chart(props: Props) {
   const hasBand = props.data.low !== null && props.data.high !== null;
   const box = usePlot({
     props,
-    shape: [props.lines.map((line) => line.label + line.colour).join("|"), props.axis, hasBand, props.smoothed],
+    shape: [
+      props.lines.map((line) => line.label + line.colour).join("|"),
+      props.axis,
+      hasBand,
+      props.smoothed,
+      props.scale,
+    ],
     options: (latest, width) => options(latest, width, hasBand),
     columns: (latest) => columns(latest, hasBand),
     data: [props.data, props.zoom],
@@ -58,11 +67,14 @@ export function Chart(props: Props) {
 
 function columns(props: Props, hasBand: boolean): uPlot.AlignedData {
   const { x, lines, raw, low, high } = props.data;
-  const shown: (readonly (number | null)[])[] = [...lines];
+  const shown: Column[] = [...lines];
   if (props.smoothed) shown.push(...raw);
   if (hasBand && low && high) shown.push(high, low);
-  return [x, ...shown] as unknown as uPlot.AlignedData;
+  const drawn = props.scale === "log" ? shown.map(positive) : shown;
+  return [x, ...drawn] as unknown as uPlot.AlignedData;
 }
+
+const positive = (column: Column) => column.map((value) => (value !== null && value > 0 ? value : null));
 
 function series(props: Props, hasBand: boolean): uPlot.Series[] {
   const few = props.data.x.length < 40;
@@ -103,7 +115,7 @@ function options(latest: { readonly current: Props }, width: number, hasBand: bo
     bands: hasBand ? [{ series: [numSeries - 2, numSeries - 1], fill: bandFill }] : [],
     scales: {
       x: { time: false, range: (plot, low, high) => shownRange(latest.current, plot, low, high) },
-      y: { range: padded },
+      y: props.scale === "log" ? { distr: 3 } : { range: padded },
     },
     axes: [
       {

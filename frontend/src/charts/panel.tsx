@@ -3,17 +3,22 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import { number } from "../base/format.ts";
+import type { Kernel } from "../base/smoothing.ts";
 import type { MetricStore } from "../live/metric_store.ts";
 import { useWidthInView } from "../ui/in_view.ts";
 import { Empty, Failed } from "../ui/states.tsx";
 import { chartColumns, type XAxis } from "./axis.ts";
 import { Chart, type Line, type Range } from "./chart.tsx";
-import { usePanelCurves } from "./panel_curves.ts";
+import { PanelActions } from "./panel_actions.tsx";
+import { stepsIn, usePanelCurves } from "./panel_curves.ts";
 import { curveLabel, matchingKeys, type PanelSpec } from "./panels.ts";
+import type { YScale } from "./tools.tsx";
 
 export interface ChartView {
   readonly axis: XAxis;
   readonly smoothing: number;
+  readonly kernel?: Kernel;
+  readonly scale?: YScale;
   readonly origin: number;
   /** The window that all panels show. Without `onZoom` each panel has its own. */
   readonly zoom?: Range | null;
@@ -22,13 +27,23 @@ export interface ChartView {
 
 const NUM_COLOURS = 6;
 
-export function MetricPanel(props: { panel: PanelSpec; store: MetricStore; view: ChartView; height?: number }) {
+interface PanelProps {
+  readonly panel: PanelSpec;
+  readonly store: MetricStore;
+  readonly view: ChartView;
+  readonly height?: number;
+  readonly isPinned?: boolean;
+  /** Without it the panel can be neither pinned nor saved. */
+  readonly onPin?: () => void;
+}
+
+export function MetricPanel(props: PanelProps) {
   const { panel, store, view, height = 190 } = props;
   const box = useRef<HTMLElement>(null);
   const [cursor, setCursor] = useState<number | null>(null);
   const [ownZoom, setOwnZoom] = useState<Range | null>(null);
   const zoom = view.onZoom ? (view.zoom ?? null) : ownZoom;
-  const { axis, origin, smoothing } = view;
+  const { axis, origin, smoothing, kernel = "ema", scale = "linear" } = view;
   const keys = matchingKeys(panel, store.keys);
   const read = panel.band === undefined ? keys : [...keys, panel.band];
   const curves = usePanelCurves({ store, keys: read, width: useWidthInView(box), axis, origin, zoom });
@@ -40,11 +55,13 @@ export function MetricPanel(props: { panel: PanelSpec; store: MetricStore; view:
       axis,
       origin,
       smoothing,
+      kernel,
     );
-  }, [curves, axis, smoothing, origin]);
+  }, [curves, axis, smoothing, kernel, origin]);
   const lines = keys
     .filter((key) => curves.has(key))
     .map((key, index): Line => ({ label: curveLabel(key), colour: `--series-${(index % NUM_COLOURS) + 1}` }));
+  const [spanning] = curves.values();
   const isRead = keys.length === 0 || lines.length > 0;
   return (
     <section class="card chart-card" ref={box} aria-label={panel.title}>
@@ -67,9 +84,21 @@ export function MetricPanel(props: { panel: PanelSpec; store: MetricStore; view:
           syncKey="run"
           reference={panel.reference}
           smoothed={smoothing > 0}
+          scale={scale}
           zoom={zoom}
           onZoom={view.onZoom ?? setOwnZoom}
           onCursor={setCursor}
+        />
+      )}
+      {props.onPin && (
+        <PanelActions
+          title={panel.title}
+          store={store}
+          keys={read}
+          steps={zoom && spanning ? stepsIn(spanning, axis, origin, zoom) : null}
+          isPinned={props.isPinned ?? false}
+          onPin={props.onPin}
+          drawn={() => box.current?.querySelector("canvas") ?? null}
         />
       )}
     </section>

@@ -49,7 +49,7 @@ export function overlaid(runs: readonly ComparedRun[], metric: string, choice: C
     return { having, columns: chartColumns([only.curve], undefined, axis, only.origin, smoothing) };
   }
   const { x, columns } = join(found.map(({ curve, origin }) => ({ x: xValues(curve, axis, origin), y: curve.value })));
-  const lines = columns.map((column) => smooth(column, smoothing));
+  const lines = columns.map((column) => smooth(column, x, smoothing));
   return { having, columns: { x, raw: columns, lines, low: null, high: null } };
 }
 
