@@ -76,6 +76,7 @@ urlpatterns = [
     path("presets", catalog.PresetsView.as_view()),
     path("base-models", catalog.BaseModelsView.as_view()),
     path("runs:validate", runs.ValidateView.as_view()),
+    path("runs:sparklines", telemetry.SparklinesView.as_view()),
     path("plans", runs.PlansView.as_view()),
     path("runs/<uuid:run_id>/", include(run_urls)),
     path("pool", pool.PoolView.as_view()),

@@ -88,17 +88,28 @@ class RunRow(TypedDict):
 
 
 @with_config(use_attribute_docstrings=True)
-class RunBody(RunRow):
-    """A run in full, as one reader may see it."""
+class ListedRun(RunRow):
+    """A line of the runs list, as one reader may see it."""
 
     project: RunProject
+    created_by: str | None
+    """Name of the user; null for an account that was deleted."""
+    legal_actions: list[Annotated[str, JsonOf(CommandKind)]]
+    waiting: str
+    """What a queued run waits for, in one sentence; empty for any other."""
+    warning: str
+    """What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing."""
+
+
+@with_config(use_attribute_docstrings=True)
+class RunBody(ListedRun):
+    """A run in full, as one reader may see it."""
+
     max_attempts: int
     spec: Annotated[dict[str, Any], JsonOf(RunSpec)]
     algebra: Annotated[dict[str, Any], JsonOf(BatchAlgebra)]
     algebra_text: str
     num_prompts: int
-    created_by: str | None
-    """Name of the user; null for an account that was deleted."""
     last_heartbeat_at: IsoTime | None
     failure: Failure | None
     notes: str
@@ -108,11 +119,6 @@ class RunBody(RunRow):
     """Complete batches of the checkpoint from which the next attempt resumes; null without one."""
     ending: Annotated[str | None, JsonOf(Literal["stop", "cancel"] | None)]
     """The end that a user requested, `stop` or `cancel`; null before."""
-    legal_actions: list[Annotated[str, JsonOf(CommandKind)]]
-    waiting: str
-    """What a queued run waits for, in one sentence; empty for any other."""
-    warning: str
-    """What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -156,27 +162,34 @@ def run_row(run: Run) -> RunRow:
     }
 
 
-def run_body(run: Run, *, role: str | None, waiting: str = "", warning: str = "") -> RunBody:
-    """The run in full for a reader with `role` in its project; `waiting` says what a queued run waits for, `warning`
-    what is amiss with one that works."""
+def listed_run(run: Run, *, role: str | None, waiting: str = "", warning: str = "") -> ListedRun:
+    """The run's line in the list for a reader with `role` in its project; `waiting` says what a queued run waits for,
+    `warning` what is amiss with one that works."""
     return {
         **run_row(run),
         "project": {"id": str(run.project_id), "name": run.project.name, "role": role},
+        "created_by": None if run.created_by is None else run.created_by.username,
+        "legal_actions": [action.value for action in legal_actions(run)],
+        "waiting": waiting,
+        "warning": warning,
+    }
+
+
+def run_body(run: Run, *, role: str | None, waiting: str = "", warning: str = "") -> RunBody:
+    """The run in full for a reader with `role` in its project."""
+    return {
+        **listed_run(run, role=role, waiting=waiting, warning=warning),
         "max_attempts": run.max_attempts,
         "spec": run.spec,
         "algebra": run.algebra,
         "algebra_text": run.batch_algebra.describe(),
         "num_prompts": run.num_prompts,
-        "created_by": None if run.created_by is None else run.created_by.username,
         "last_heartbeat_at": _iso(run.last_heartbeat_at),
         "failure": run.failure,
         "notes": run.notes,
         "parent": None if run.parent_id is None else str(run.parent_id),
         "resume_batch": run.resume_batch if run.resume_from else None,
         "ending": run.ending or None,
-        "legal_actions": [action.value for action in legal_actions(run)],
-        "waiting": waiting,
-        "warning": warning,
     }
 
 

@@ -18,6 +18,15 @@ def visible_runs(user: Actor) -> QuerySet[Run]:
     return rows.select_related("project", "created_by").defer("prompts")
 
 
+NOT_LISTED = ("spec", "algebra", "notes", "failure")
+"""What a line of the runs list does not show: some kilobytes a run."""
+
+
+def listable_runs(user: Actor) -> QuerySet[Run]:
+    """The same, with the columns that a list shows."""
+    return visible_runs(user).defer("prompts", *NOT_LISTED)
+
+
 def get_run(user: Actor, run_id: UUID | str) -> Run:
     """The run of that id. Raises `NotVisible` for outsiders and for unknown ids."""
     found = visible_runs(user).filter(pk=_uuid(run_id, "run")).first()

@@ -49,6 +49,15 @@ export type UsageBy = NonNullable<operations["usage_list"]["parameters"]["query"
 /** Filters of the audit log. */
 export type AuditFilter = Omit<NonNullable<operations["audit_list"]["parameters"]["query"]>, "cursor" | "limit">;
 
+/** Which curves, how fine, and which window of them. */
+export interface CurvesAsked {
+  /** Names of metrics; all when empty. */
+  readonly keys: readonly string[];
+  readonly max_points: number;
+  readonly from_step?: number;
+  readonly to_step?: number;
+}
+
 /** Filters of the ledger of lending. */
 export interface LendFilter extends QueryValues {
   readonly since?: string | undefined;
@@ -64,8 +73,6 @@ const MAX_CHANGES = 50;
 const MAX_TESTS = 20;
 /** Rows of the audit log that are read at once. */
 const AUDIT_PAGE = 50;
-/** The most points of a curve, and spans of a timeline, that the pages draw. */
-const [MAX_POINTS, MAX_SPANS] = [2000, 20_000];
 
 async function results<T>(page: Promise<{ readonly results: readonly T[] }>): Promise<readonly T[]> {
   return (await page).results;
@@ -87,9 +94,14 @@ export const api = {
   duplicateRun: (run: string) => call("POST", "/api/v1/runs/{run_id}/duplicate", { ...of(run), body: {} }),
 
   transitions: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/transitions", of(run))),
-  metrics: (run: string, keys: readonly MetricKey[] = [], max_points = MAX_POINTS) =>
-    call("GET", "/api/v1/runs/{run_id}/metrics", { ...of(run), query: { keys: keys.join(","), max_points } }),
-  timeline: (run: string) => call("GET", "/api/v1/runs/{run_id}/timeline", { ...of(run), query: { limit: MAX_SPANS } }),
+  /** Curves of these metrics, or of all when `keys` is empty. */
+  metrics: (run: string, { keys, ...query }: CurvesAsked) =>
+    call("GET", "/api/v1/runs/{run_id}/metrics", { ...of(run), query: { keys: keys.join(","), ...query } }),
+  /** One metric of several runs, for the rows of a list. */
+  sparklines: (runs: readonly string[], key: MetricKey = "reward/mean") =>
+    call("GET", "/api/v1/runs:sparklines", { query: { ids: runs.join(","), key } }),
+  timeline: (run: string, asked: { from?: number; to?: number; limit: number }) =>
+    call("GET", "/api/v1/runs/{run_id}/timeline", { ...of(run), query: asked }),
   bubbles: (run: string, from?: number) =>
     call("GET", "/api/v1/runs/{run_id}/bubbles", { ...of(run), query: { from } }),
   plan: (run: string) => call("GET", "/api/v1/runs/{run_id}/plan", of(run)),

@@ -784,6 +784,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
+        /** @description Runs, newest first, with what a list shows; `GET /runs/{id}` has all of one, with its spec. */
         readonly get: operations["runs_list"];
         readonly put?: never;
         readonly post: operations["runs_create"];
@@ -1248,6 +1249,23 @@ export interface paths {
         };
         /** @description Every change of state, oldest first. */
         readonly get: operations["runs_transitions_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs:sparklines": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description One metric of several runs, for the rows of a list. */
+        readonly get: operations["runs:sparklines_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2221,6 +2239,8 @@ export interface components {
             readonly series: {
                 readonly [key: string]: components["schemas"]["Series"];
             };
+            /** @description Every metric that the run has reported, those that were not asked for included. */
+            readonly keys: readonly string[];
             /** @description Number of the newest item read; the socket sends what follows. */
             readonly stream_seq: number;
         };
@@ -3759,6 +3779,37 @@ export interface components {
             readonly num_graded: number;
             readonly mean_predicted_gain_seconds: number | null;
             readonly mean_realised_gain_seconds: number | null;
+        };
+        /**
+         * ListedRun
+         * @description A line of the runs list, as one reader may see it.
+         */
+        readonly ListedRun: {
+            readonly id: string;
+            readonly name: string;
+            readonly state: components["schemas"]["RunState"];
+            /** Format: date-time */
+            readonly state_changed_at: string;
+            readonly phase: components["schemas"]["Phase"] | "";
+            readonly attempt: number;
+            readonly num_batches: number;
+            readonly num_batches_done: number;
+            readonly policy_version: number;
+            readonly headline: components["schemas"]["Headline"];
+            /** Format: date-time */
+            readonly created_at: string;
+            readonly started_at: string | null;
+            readonly ended_at: string | null;
+            readonly tags: readonly string[];
+            readonly archived_at: string | null;
+            readonly project: components["schemas"]["RunProject"];
+            /** @description Name of the user; null for an account that was deleted. */
+            readonly created_by: string | null;
+            readonly legal_actions: readonly components["schemas"]["CommandKind"][];
+            /** @description What a queued run waits for, in one sentence; empty for any other. */
+            readonly waiting: string;
+            /** @description What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing. */
+            readonly warning: string;
         };
         readonly Live: {
             readonly ok: boolean;
@@ -5693,13 +5744,15 @@ export interface components {
             readonly tags: readonly string[];
             readonly archived_at: string | null;
             readonly project: components["schemas"]["RunProject"];
+            readonly created_by: string | null;
+            readonly legal_actions: readonly components["schemas"]["CommandKind"][];
+            readonly waiting: string;
+            readonly warning: string;
             readonly max_attempts: number;
             readonly spec: components["schemas"]["RunSpec"];
             readonly algebra: components["schemas"]["BatchAlgebra"];
             readonly algebra_text: string;
             readonly num_prompts: number;
-            /** @description Name of the user; null for an account that was deleted. */
-            readonly created_by: string | null;
             readonly last_heartbeat_at: string | null;
             readonly failure: components["schemas"]["Failure"] | null;
             readonly notes: string;
@@ -5709,11 +5762,6 @@ export interface components {
             readonly resume_batch: number | null;
             /** @description The end that a user requested, `stop` or `cancel`; null before. */
             readonly ending: ("stop" | "cancel") | null;
-            readonly legal_actions: readonly components["schemas"]["CommandKind"][];
-            /** @description What a queued run waits for, in one sentence; empty for any other. */
-            readonly waiting: string;
-            /** @description What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing. */
-            readonly warning: string;
         };
         /**
          * RunChangedFrame
@@ -6485,6 +6533,13 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["SpansFields"];
         };
+        /** Sparklines */
+        readonly Sparklines: {
+            /** @description The metric's values by the run's id. Runs that have not reported it, and those of others, are left out. */
+            readonly series: {
+                readonly [key: string]: readonly number[];
+            };
+        };
         readonly SpecToPlan: {
             /** @description A run spec as an object, or as YAML text. */
             readonly spec: unknown;
@@ -7038,6 +7093,7 @@ export type LendSum = components['schemas']['LendSum'];
 export type LenderKind = components['schemas']['LenderKind'];
 export type Lending = components['schemas']['Lending'];
 export type LendingTotals = components['schemas']['LendingTotals'];
+export type ListedRun = components['schemas']['ListedRun'];
 export type Live = components['schemas']['Live'];
 export type LiveValues = components['schemas']['LiveValues'];
 export type LogEvent = components['schemas']['LogEvent'];
@@ -7202,6 +7258,7 @@ export type SpanKind = components['schemas']['SpanKind'];
 export type SpansEvent = components['schemas']['SpansEvent'];
 export type SpansFields = components['schemas']['SpansFields'];
 export type SpansItem = components['schemas']['SpansItem'];
+export type Sparklines = components['schemas']['Sparklines'];
 export type SpecToPlan = components['schemas']['SpecToPlan'];
 export type SpecToValidate = components['schemas']['SpecToValidate'];
 export type SplitPoint = components['schemas']['SplitPoint'];
@@ -8737,7 +8794,7 @@ export interface operations {
                     readonly "application/json": {
                         /** Format: uri */
                         readonly next: string | null;
-                        readonly results: readonly components["schemas"]["Run"][];
+                        readonly results: readonly components["schemas"]["ListedRun"][];
                     };
                 };
             };
@@ -9203,9 +9260,13 @@ export interface operations {
     readonly runs_metrics_retrieve: {
         readonly parameters: {
             readonly query?: {
+                /** @description First optimizer step of the window. */
+                readonly from_step?: number;
                 /** @description Metric names, separated by commas. Default: all. */
                 readonly keys?: string;
                 readonly max_points?: number;
+                /** @description Last optimizer step of the window. */
+                readonly to_step?: number;
             };
             readonly header?: never;
             readonly path: {
@@ -9539,6 +9600,32 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["TransitionPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly "runs:sparklines_retrieve": {
+        readonly parameters: {
+            readonly query: {
+                /** @description Ids of at most 200 runs, separated by commas. */
+                readonly ids: string;
+                /** @description Name of the metric. */
+                readonly key?: string;
+                readonly max_points?: number;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Sparklines"];
                 };
             };
             readonly default: components["responses"]["Refusal"];

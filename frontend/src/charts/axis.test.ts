@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curveOf } from "../live/metric_store.ts";
+import { curveOf } from "../live/growing_curve.ts";
 import { series } from "../testing/builders.ts";
 import { chartColumns, join, tickTexts, xValues } from "./axis.ts";
 

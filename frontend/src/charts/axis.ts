@@ -1,7 +1,7 @@
 /** From stored curves to the columns uPlot draws: the x axis chosen, several curves joined on one x, smoothing applied. */
 
-import { smooth } from "../base/smoothing.ts";
-import type { Curve } from "../live/metric_store.ts";
+import { type Kernel, smooth } from "../base/smoothing.ts";
+import type { Curve } from "../live/growing_curve.ts";
 
 export type XAxis = "batch" | "step" | "wall";
 
@@ -44,13 +44,14 @@ export interface ChartColumns {
 }
 
 /** The columns of a panel. `spread`: a curve of half-widths around the first one; without it the min–max envelope of a
- * single downsampled curve serves, when there is any width in it. */
+ * single downsampled curve serves, when there is any width in it. `smoothing`: the kernel's width as a share of x. */
 export function chartColumns(
   curves: readonly Curve[],
   spread: Curve | undefined,
   axis: XAxis,
   origin: number,
   smoothing: number,
+  kernel: Kernel = "ema",
 ): ChartColumns {
   const parts = curves.map((curve) => ({ x: xValues(curve, axis, origin), y: curve.value }));
   const first = curves[0];
@@ -62,7 +63,7 @@ export function chartColumns(
   }
   const { x, columns } = join([...parts, ...bands]);
   const raw = columns.slice(0, parts.length);
-  const lines = raw.map((column) => smooth(column, smoothing));
+  const lines = raw.map((column) => smooth(column, x, smoothing, kernel));
   const [one, two] = columns.slice(parts.length);
   const middle = lines[0] ?? [];
   if (one && spread) {

@@ -4,13 +4,20 @@ import type uPlot from "uplot";
 import { duration, number } from "../base/format.ts";
 import { colour, faded } from "../base/palette.ts";
 import { seriesDash } from "../base/series.ts";
-import type { ChartColumns, XAxis } from "./axis.ts";
+import type { ChartColumns, Column, XAxis } from "./axis.ts";
 import { axisStyle, drawReference, padded, usePlot, valueAxis } from "./plot.ts";
+import type { YScale } from "./tools.tsx";
 
 export interface Line {
   readonly label: string;
   /** Name of a custom property, e.g. `--series-1`. */
   readonly colour: string;
+}
+
+/** A window of the x axis. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
 }
 
 interface Props {
@@ -21,6 +28,12 @@ interface Props {
   readonly syncKey: string;
   readonly reference?: number | undefined;
   readonly smoothed: boolean;
+  /** On a logarithmic axis what is not above zero is left out. */
+  readonly scale?: YScale;
+  /** The window of x that is shown; all of it without. */
+  readonly zoom?: Range | null;
+  /** A window was dragged out, or all asked for (null). Without it the chart zooms for itself, until its data change. */
+  readonly onZoom?: (zoom: Range | null) => void;
   readonly onCursor?: (index: number | null) => void;
 }
 
@@ -39,21 +52,30 @@ export function Chart(props: Props) {
   const hasBand = props.data.low !== null && props.data.high !== null;
   const box = usePlot({
     props,
-    shape: [props.lines.map((line) => line.label + line.colour).join("|"), props.axis, hasBand, props.smoothed],
+    shape: [
+      props.lines.map((line) => line.label + line.colour).join("|"),
+      props.axis,
+      hasBand,
+      props.smoothed,
+      props.scale,
+    ],
     options: (latest, width) => options(latest, width, hasBand),
     columns: (latest) => columns(latest, hasBand),
-    data: [props.data],
+    data: [props.data, props.zoom],
   });
   return <div ref={box} class="chart" style={{ minHeight: `${props.height}px` }} />;
 }
 
 function columns(props: Props, hasBand: boolean): uPlot.AlignedData {
   const { x, lines, raw, low, high } = props.data;
-  const shown: (readonly (number | null)[])[] = [...lines];
+  const shown: Column[] = [...lines];
   if (props.smoothed) shown.push(...raw);
   if (hasBand && low && high) shown.push(high, low);
-  return [x, ...shown] as unknown as uPlot.AlignedData;
+  const drawn = props.scale === "log" ? shown.map(positive) : shown;
+  return [x, ...drawn] as unknown as uPlot.AlignedData;
 }
+
+const positive = (column: Column) => column.map((value) => (value !== null && value > 0 ? value : null));
 
 function series(props: Props, hasBand: boolean): uPlot.Series[] {
   const few = props.data.x.length < 40;
@@ -93,7 +115,10 @@ function options(latest: { readonly current: Props }, width: number, hasBand: bo
     legend: { show: false },
     series: series(props, hasBand),
     bands: hasBand ? [{ series: [numSeries - 2, numSeries - 1], fill: bandFill }] : [],
-    scales: { x: { time: false, range: widened }, y: { range: padded } },
+    scales: {
+      x: { time: false, range: (plot, low, high) => shownRange(latest.current, plot, low, high) },
+      y: props.scale === "log" ? { distr: 3 } : { range: padded },
+    },
     axes: [
       {
         ...axisStyle(),
@@ -109,17 +134,38 @@ function options(latest: { readonly current: Props }, width: number, hasBand: bo
       sync: { key: `${props.syncKey}-${props.axis}`, scales: ["x", null] },
       y: false,
       points: { size: 7, width: 2 },
-      drag: { x: true, y: false, uni: 20 },
+      drag: { x: true, y: false, uni: 20, setScale: props.onZoom === undefined },
+      ...(props.onZoom ? { bind: { dblclick: () => () => whole(latest.current) } } : {}),
     },
     hooks: {
+      setSelect: [(plot) => zoomTo(latest.current, plot)],
       setCursor: [(plot) => latest.current.onCursor?.(plot.cursor.idx ?? null)],
       draw: props.reference === undefined ? [] : [(plot) => drawReference(plot, props.reference as number)],
     },
   };
 }
 
-/** A single point stands in the middle of a range of its own: uPlot has made 0–100 of one at 0 before it asks. */
-function widened(plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
+/** A drag has ended: the window becomes the page's, which answers with finer points. */
+function zoomTo({ onZoom }: Props, plot: uPlot): void {
+  const { left, width } = plot.select;
+  if (!onZoom || width < LEAST_DRAG) return;
+  const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  onZoom({ from, to });
+}
+
+/** Narrower drags are clicks, in CSS pixels. */
+const LEAST_DRAG = 4;
+
+function whole({ onZoom }: Props): null {
+  onZoom?.(null);
+  return null;
+}
+
+/** The window zoomed to; else a single point stands in the middle of a range of its own: uPlot has made 0–100 of one at
+ * 0 before it asks. */
+function shownRange({ zoom }: Props, plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
+  if (zoom) return [zoom.from, zoom.to];
   if (low === null || high === null) return [0, 1];
   const [only, another] = plot.data[0];
   if (only !== undefined && another === undefined) return [only - 1, only + 1];

@@ -8,7 +8,10 @@ import {
   METRIC_PANELS,
   matchingKeys,
   measuredPanels,
+  ofKey,
   overviewPanels,
+  PINNED,
+  sectionsOf,
 } from "./panels.ts";
 
 const ids = (known: string[]) => measuredPanels(METRIC_PANELS, new Set(known)).map((panel) => panel.id);
@@ -62,4 +65,21 @@ test("every metric of the contract has a title without its slashes", () => {
 test("a curve in a panel is named by its last part", () => {
   assert.equal(curveLabel("eval/part/shape_judge"), "shape judge");
   assert.equal(curveLabel("speed/train_seconds"), "train");
+});
+
+test("panels stand in sections by what they measure, pinned ones first and once", () => {
+  const panels = [...METRIC_PANELS, ofKey("eval/part/ocr"), ofKey("own/number")];
+  const sections = new Map(sectionsOf(panels, ["speed", "own/number", "gone"]));
+  assert.deepEqual(
+    [...sections.keys()],
+    [PINNED, "Reward and evaluation", "Policy", "Speed", "Lanes and staleness"],
+    "no section is empty",
+  );
+  assert.deepEqual(
+    sections.get(PINNED)?.map((panel) => panel.id),
+    ["speed", "own/number"],
+  );
+  assert.ok(sections.get("Reward and evaluation")?.some((panel) => panel.id === "eval/part/ocr"));
+  const shown = [...sections.values()].flat();
+  assert.deepEqual([shown.length, new Set(shown).size], [panels.length, panels.length]);
 });

@@ -177,3 +177,34 @@ export function curveTitle(key: string): string {
   const prefix = key.split("/").slice(0, -1).join("/");
   return prefix ? `${PREFIXES[prefix] ?? prefix}: ${curveLabel(key)}` : curveLabel(key);
 }
+
+/** A panel of a curve that stands alone. */
+export function ofKey(key: string): PanelSpec {
+  return { id: key, title: curveTitle(key), help: key, keys: [key] };
+}
+
+export const PINNED = "Pinned";
+
+/** What a metric's name begins with, and the section that it stands in, in the order of the page. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  reward: "Reward and evaluation",
+  eval: "Reward and evaluation",
+  policy: "Policy",
+  speed: "Speed",
+  lanes: "Lanes and staleness",
+  staleness: "Lanes and staleness",
+};
+const OTHERS = "Others";
+
+/** Panels by section, those without any left out; pinned ones stand first, in the order of `pins`, and not again. */
+export function sectionsOf<Panel extends PanelSpec>(
+  panels: readonly Panel[],
+  pins: readonly string[],
+): [string, readonly Panel[]][] {
+  const titleOf = ({ keys }: Panel) => SECTIONS[keys[0]?.split("/")[0] ?? ""] ?? OTHERS;
+  const pinned = pins.flatMap((id) => panels.find((panel) => panel.id === id) ?? []);
+  const rest = panels.filter((panel) => !pins.includes(panel.id));
+  const titles = [...new Set([...Object.values(SECTIONS), OTHERS])];
+  const sections = titles.map((title): [string, Panel[]] => [title, rest.filter((panel) => titleOf(panel) === title)]);
+  return [[PINNED, pinned] as [string, Panel[]], ...sections].filter(([, ofSection]) => ofSection.length > 0);
+}

@@ -4,6 +4,7 @@ import type { Run, Timeline } from "../api/schema.ts";
 import { serverNow } from "../base/clock.ts";
 import { FakeSocket, installBrowser, type Requested, settled } from "../testing/browser.ts";
 import {
+  curvesAnswer,
   logItem,
   metricsItem,
   phaseItem,
@@ -43,7 +44,7 @@ async function start(given: Partial<Server> = {}): Promise<{ requests: Requested
   const requests = installBrowser(({ address }) => {
     if (address.endsWith("/runs/run-1")) return { json: server.run };
     if (address.includes("/metrics")) {
-      return { json: { series: { "reward/mean": series([0.1]) }, stream_seq: server.metricsSeq } };
+      return { json: curvesAnswer({ "reward/mean": series([0.1]) }, server.metricsSeq) };
     }
     if (address.includes("/timeline")) return { json: server.timeline };
     if (address.includes("/events")) return { json: { next: null, results: server.events } };
@@ -89,6 +90,30 @@ test("what a snapshot covered is not applied again, part by part", async () => {
   await settled(5);
   assert.deepEqual(store.metrics.curve("reward/mean")?.value, [0.1, 0.2], "9 is beyond the curves' 8");
   assert.equal(store.timeline.lanes.numSpans, 0, "10 is within the timeline's 10");
+});
+
+test("the page stands as soon as its figures and first curves are there, whatever the timeline takes", async () => {
+  let answerTimeline: (given: { json: Timeline }) => void = () => undefined;
+  const requests = installBrowser(({ address }) => {
+    if (address.endsWith("/runs/run-1")) return { json: run() };
+    if (address.includes("/metrics")) return { json: curvesAnswer({ "reward/mean": series([0.1]) }, 10) };
+    if (address.includes("/timeline")) {
+      return new Promise((resolve) => {
+        answerTimeline = resolve;
+      });
+    }
+    return { json: { next: null, results: [] } };
+  });
+  const started = open().start();
+  await settled(5);
+  assert.ok(store.loaded.value);
+  assert.equal(store.timeline.isLoaded.value, false);
+  const asked = requests.find(({ address }) => address.includes("/metrics"))?.address ?? "";
+  assert.match(asked, /max_points=500/);
+  assert.match(asked, /keys=reward%2Fmean/);
+  answerTimeline({ json: timeline({ stream_seq: 10 }) });
+  await started;
+  assert.ok(store.timeline.isLoaded.value);
 });
 
 test("events and log lines that came while curves and timeline were read are not lost", async () => {

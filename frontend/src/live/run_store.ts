@@ -7,14 +7,16 @@
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import { messageOf } from "../api/client.ts";
 import { api } from "../api/endpoints.ts";
+import type { MetricKey } from "../api/metric_key.ts";
 import type { Run, SamplePurpose, StreamItem, Transition } from "../api/schema.ts";
 import { serverNow, setServerTime } from "../base/clock.ts";
 import { oncePerFrame } from "../base/frames.ts";
 import { hasEnded } from "../base/run_state.ts";
+import { NUM_SPANS } from "../timeline/levels_of_detail.ts";
 import { TimelineState } from "../timeline/timeline_state.ts";
 import { ItemList, isEvent, isLog } from "./item_list.ts";
 import type { Connection } from "./live_socket.ts";
-import { MetricStore } from "./metric_store.ts";
+import { MetricStore, OVERVIEW_POINTS } from "./metric_store.ts";
 import { followRun } from "./run_socket.ts";
 
 /** Item types after which the run's row itself (state, progress, failure, headline) may have changed. */
@@ -28,6 +30,15 @@ const CHANGES_RUN: ReadonlySet<StreamItem["type"]> = new Set([
   "publish",
   "command_done",
 ]);
+/** The curves that the overview draws; every other one is read when it is shown. */
+const FIRST_SHOWN: readonly MetricKey[] = [
+  "reward/mean",
+  "reward/std",
+  "eval/reward",
+  "policy/kl",
+  "speed/images_per_second",
+  "speed/batch_seconds",
+];
 /** Several such items come together; the row is read once after them. */
 const RUN_REFETCH_MILLISECONDS = 400;
 /** A heartbeat changes the run's row but sends no item: while nothing else arrives the row is read this often. */
@@ -36,8 +47,8 @@ const QUIET_REFETCH_MILLISECONDS = 5000;
 export class RunStore {
   readonly run = signal<Run | null>(null);
   readonly transitions = signal<readonly Transition[]>([]);
-  readonly metrics = new MetricStore();
-  readonly timeline = new TimelineState();
+  readonly metrics = new MetricStore((asked) => api.metrics(this.id, asked));
+  readonly timeline = new TimelineState(serverNow, (asked) => api.timeline(this.id, asked));
   readonly events = new ItemList(isEvent);
   readonly logs = new ItemList(isLog);
   /** Rises with each item of these types: panels that read lists over REST watch it. */
@@ -96,6 +107,7 @@ export class RunStore {
 
   stop(): void {
     this.unfollow?.();
+    this.timeline.stop();
     clearTimeout(this.refetchTimer);
     clearInterval(this.quietTimer);
   }
@@ -121,29 +133,19 @@ export class RunStore {
   private async readAll(): Promise<void> {
     this.isReading = true;
     try {
-      const [run, transitions, metrics, timeline] = await Promise.all([
+      const [run, transitions, metrics] = await Promise.all([
         api.getRun(this.id),
         api.transitions(this.id),
-        api.metrics(this.id),
-        api.timeline(this.id),
+        api.metrics(this.id, { keys: FIRST_SHOWN, max_points: OVERVIEW_POINTS }),
       ]);
-      const [events, logs] = await Promise.all([api.events(this.id), api.logs(this.id, {})]);
-      const covered = Math.min(metrics.stream_seq, timeline.stream_seq);
-      setServerTime(timeline.now);
       batch(() => {
         this.setRun(run);
         this.transitions.value = transitions;
         this.metrics.load(metrics);
-        this.timeline.load(timeline);
-        this.events.load(events, covered);
-        this.logs.load(logs, covered);
-        for (const version of Object.values(this.samplesVersions)) version.value += 1;
-        this.filesVersion.value += 1;
-        this.sizeVersion.value += 1;
-        this.planVersion.value += 1;
         this.problem.value = null;
         this.loaded.value = true;
       });
+      await this.readRest(metrics.stream_seq);
     } catch (error) {
       this.problem.value = messageOf(error);
     } finally {
@@ -152,8 +154,25 @@ export class RunStore {
     }
   }
 
+  /** What the page shows after its first figures and curves: none of it holds these up. */
+  private async readRest(curvesSeq: number): Promise<void> {
+    const timeline = await api.timeline(this.id, { limit: NUM_SPANS });
+    setServerTime(timeline.now);
+    this.timeline.load(timeline);
+    const [events, logs] = await Promise.all([api.events(this.id), api.logs(this.id, {})]);
+    const covered = Math.min(curvesSeq, timeline.stream_seq);
+    batch(() => {
+      this.events.load(events, covered);
+      this.logs.load(logs, covered);
+      for (const version of Object.values(this.samplesVersions)) version.value += 1;
+      this.filesVersion.value += 1;
+      this.sizeVersion.value += 1;
+      this.planVersion.value += 1;
+    });
+  }
+
   private smallestSeq(): number {
-    return Math.min(this.metrics.gate.last, this.timeline.gate.last);
+    return Math.min(this.metrics.gate.last, this.timeline.lastSeq);
   }
 
   private receive(items: readonly StreamItem[]): void {
@@ -176,7 +195,7 @@ export class RunStore {
     };
     for (const item of items) {
       if (this.metrics.gate.admit(item.stream_seq)) changed.metrics = this.metrics.apply(item) || changed.metrics;
-      if (this.timeline.gate.admit(item.stream_seq)) changed.timeline = this.timeline.apply(item) || changed.timeline;
+      changed.timeline = this.timeline.apply(item) || changed.timeline;
       this.events.apply(item);
       this.logs.apply(item);
       if (item.type === "samples") changed.samples.add(item.body.purpose);

@@ -65,7 +65,9 @@ type Answer = { readonly status?: number; readonly json?: unknown } | Error;
 
 /** Puts a browser in place: frames are painted at the end of each macrotask, REST answers as `answer` says. Returns the
  * list of requests, which grows. */
-export function installBrowser(answer: (request: Requested) => Answer = () => ({ json: null })): Requested[] {
+export function installBrowser(
+  answer: (request: Requested) => Answer | Promise<Answer> = () => ({ json: null }),
+): Requested[] {
   const requests: Requested[] = [];
   FakeSocket.opened = [];
   pageListeners.clear();
@@ -85,7 +87,7 @@ export function installBrowser(answer: (request: Requested) => Answer = () => ({
       const headers = init.headers as Record<string, string>;
       const request = { method: init.method ?? "GET", address, body, headers };
       requests.push(request);
-      const given = answer(request);
+      const given = await answer(request);
       if (given instanceof Error) throw given;
       const { status = 200, json = null } = given;
       const text = json === null ? null : JSON.stringify(json);

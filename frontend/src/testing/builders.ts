@@ -2,6 +2,7 @@
 
 import type {
   Adapter,
+  Curves,
   GpuFaults,
   GpuLive,
   LaneInfo,
@@ -138,6 +139,15 @@ export function series(value: readonly number[], width = 0): Series {
     min: value.map((one) => one - width),
     max: value.map((one) => one + width),
   };
+}
+
+/** An answer of `/metrics`; it knows the metrics that it holds, and `others`. */
+export function curvesAnswer(
+  series: Readonly<Record<string, Series>>,
+  stream_seq = 0,
+  others: readonly string[] = [],
+): Curves {
+  return { series, keys: [...Object.keys(series), ...others], stream_seq };
 }
 
 export function sample(fields: Partial<Sample> = {}): Sample {

@@ -15,7 +15,7 @@ let state: TimelineState;
 function paint(answer: Parameters<typeof timeline>[0], select?: (state: TimelineState) => void): void {
   state = new TimelineState(() => 0);
   state.load(timeline(answer));
-  ({ scene, painted } = sceneOf({ from: 100, to: 150 }, state.lanes.tracks.length, state.queues.length > 0));
+  ({ scene, painted } = sceneOf({ from: 100, to: 150 }, state.lanes.tracks.length, state.shown.queues.length > 0));
   select?.(state);
   draw(scene, state);
 }

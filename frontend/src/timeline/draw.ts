@@ -27,16 +27,22 @@ export function draw(scene: Scene, state: TimelineState): void {
   context.beginPath();
   context.rect(layout.labelWidth, 0, layout.width - layout.labelWidth, layout.height);
   context.clip();
-  state.lanes.tracks.forEach((track, lane) => {
+  const { tracks, shown } = state;
+  tracks.forEach((track, lane) => {
     for (const rectangle of rectanglesOf(track.spans, scene)) drawRectangle(scene, rectangle, lane);
   });
-  drawPulls(scene, state);
-  drawVersions(scene, state.versions);
-  drawLends(scene, state.lanes.tracks);
-  drawChanges(scene, state);
-  if (state.queues.length > 0) drawQueues(scene, state.queues);
+  drawPulls(scene, tracks, shown.versions);
+  drawVersions(scene, shown.versions);
+  drawLends(scene, tracks);
+  drawChanges(scene, shown);
+  if (shown.queues.length > 0) drawQueues(scene, shown.queues);
   const selection = state.selection.peek();
-  if (selection) drawSelection(scene, selection, state.lanes.tracks.indexOf(selection.track));
+  if (selection)
+    drawSelection(
+      scene,
+      selection,
+      tracks.findIndex(({ lane }) => lane === selection.track.lane),
+    );
   context.restore();
   drawLabels(scene, state);
 }
@@ -93,7 +99,8 @@ function drawLabels(scene: Scene, state: TimelineState): void {
   state.lanes.tracks.forEach((track, lane) => {
     drawLaneLabel(scene, layout, lane, track);
   });
-  if (state.queues.length > 0) drawQueueLabels(scene, state.queues);
+  const { queues } = state.shown;
+  if (queues.length > 0) drawQueueLabels(scene, queues);
 }
 
 function drawLaneLabel(scene: Scene, layout: Layout, lane: number, track: LaneTrack): void {

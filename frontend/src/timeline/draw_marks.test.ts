@@ -82,7 +82,7 @@ test("a pull is led back to when its version was published, on rollout lanes alo
     [{ policy_version: 1, at: 115 }],
   );
   const { scene, painted } = sceneOf({ from: 100, to: 150 }, 4);
-  drawPulls(scene, state);
+  drawPulls(scene, state.tracks, state.shown.versions);
   const lines = calls(painted, "fillRect");
   assert.equal(lines.length, 1);
   const [left = 0, top = 0, width] = lines[0]?.args.map(Number) ?? [];
@@ -96,7 +96,7 @@ test("a version that was published after a pull ended was not pulled by it", () 
     [{ policy_version: 1, at: 130 }],
   );
   const { scene, painted } = sceneOf({ from: 100, to: 150 }, 1);
-  drawPulls(scene, state);
+  drawPulls(scene, state.tracks, state.shown.versions);
   assert.deepEqual(calls(painted, "fillRect"), []);
 });
 

@@ -5,23 +5,27 @@ import type { AdoptedPlan, EndedResize, PublishedVersion, TimelineSpan } from ".
 import { duration } from "../base/format.ts";
 import { type LaneTrack, roleOf } from "./lane_tracks.ts";
 import { MARK_HEIGHT, rowTop } from "./layout.ts";
+import type { RecordedTime } from "./recorded_time.ts";
 import { fontOf, type Scene, timeToX } from "./scene.ts";
 import { firstEndingAfter, spansIn } from "./search.ts";
-import type { TimelineState } from "./timeline_state.ts";
 
 /** Arrows nearer to each other than this are left out, in pixels: a dense row of arrows cannot be read. */
 const ARROW_GAP = 16;
+/** Version ticks nearer to each other than this are left out, in pixels: they would cover the spans beneath. */
+const TICK_GAP = 8;
 const PULL_HEIGHT = 2.5;
 /** How many spans on either side of an instant are searched for another fragment of the same group. */
 const NEIGHBOURS = 8;
 
 export function drawVersions(scene: Scene, versions: readonly PublishedVersion[]): void {
   const { context, theme, layout, view } = scene;
-  let freeFrom = -Infinity;
+  let [freeFrom, lastTick] = [-Infinity, -Infinity];
   context.font = fontOf(scene, 10.5, "600");
   for (const { policy_version, at } of versions) {
     if (at < view.from || at > view.to) continue;
     const x = Math.round(timeToX(scene, at)) + 0.5;
+    if (x - lastTick < TICK_GAP) continue;
+    lastTick = x;
     context.strokeStyle = theme.faded("--span-publish", 0.55);
     context.lineWidth = 1;
     context.beginPath();
@@ -38,7 +42,7 @@ export function drawVersions(scene: Scene, versions: readonly PublishedVersion[]
 
 /** Dashed lines through all lanes where a resize ended and where the run began to work by a new plan, the latter with
  * the seconds of a batch that it promises; their labels lie beneath the lanes, those of each kind on a line. */
-export function drawChanges(scene: Scene, { resizes, plans }: Pick<TimelineState, "resizes" | "plans">): void {
+export function drawChanges(scene: Scene, { resizes, plans }: Pick<RecordedTime, "resizes" | "plans">): void {
   const rows = [resizes.map(markOfResize), plans.map(markOfPlan)].filter((marks) => marks.length > 0);
   rows.forEach((marks, row) => {
     drawMarks(scene, marks, scene.layout.rowsBottom + (row + 0.5) * MARK_HEIGHT);
@@ -88,11 +92,11 @@ function drawMarks(scene: Scene, marks: readonly Mark[], labelY: number): void {
 }
 
 /** From a version's tick along a rollout lane's lower edge to its pull: how long the lane worked without that version. */
-export function drawPulls(scene: Scene, { lanes, versions }: Pick<TimelineState, "lanes" | "versions">): void {
+export function drawPulls(scene: Scene, tracks: readonly LaneTrack[], versions: readonly PublishedVersion[]): void {
   const publishedAt = new Map(versions.map(({ policy_version, at }) => [policy_version, at]));
   const { context, theme, layout, view } = scene;
   context.fillStyle = theme.colour("--span-publish");
-  lanes.tracks.forEach((track, lane) => {
+  tracks.forEach((track, lane) => {
     if (roleOf(track) !== "rollout") return;
     const bottom = rowTop(layout, lane) + layout.rowHeight - 2;
     for (const { kind, policy_version, end } of spansIn(track.spans, view)) {

@@ -55,6 +55,11 @@ export class LaneTracks {
     else spans.splice(index, 0, span);
   }
 
+  /** The spans of a lane, in order of start. */
+  spansOf(lane: string): TimelineSpan[] {
+    return this.tracks.find((track) => track.lane === lane)?.spans ?? [];
+  }
+
   get numSpans(): number {
     return this.tracks.reduce((sum, track) => sum + track.spans.length, 0);
   }

@@ -1,4 +1,4 @@
-/** The lanes of one run on a time axis: wheel zooms, drag pans, keys do both, hovering shows what a span was.
+/** The lanes of one run on a time axis: the wheel zooms, drag pans, keys do both, hovering shows what a span was.
  *
  * `TimelineState` holds everything; this passes on what pointer and keys do, and paints at most once per frame, outside
  * Preact.
@@ -7,7 +7,7 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { oncePerFrame } from "../base/frames.ts";
 import { themeVersion } from "../base/palette.ts";
-import { Empty } from "../ui/states.tsx";
+import { Empty, Loading } from "../ui/states.tsx";
 import { canvasTheme } from "./canvas_theme.ts";
 import { draw } from "./draw.ts";
 import { TimelineLegend } from "./legend.tsx";
@@ -43,7 +43,8 @@ export function Timeline({ state }: { state: TimelineState }) {
         <TimelineLegend state={state} />
         <Tools state={state} />
       </div>
-      {isEmpty && (
+      {!state.isLoaded.value && <Loading label="Loading the timeline" />}
+      {state.isLoaded.value && isEmpty && (
         <Empty title="No lane time yet">Spans appear here as soon as the run's lanes report what they do.</Empty>
       )}
       <div class="timeline-box" hidden={isEmpty}>
@@ -57,9 +58,9 @@ export function Timeline({ state }: { state: TimelineState }) {
         {selection && <SpanTooltip selection={selection} width={state.layout.width} />}
       </div>
       <p class="tiny faint">
-        Wheel zooms, drag pans, double-click shows everything. Vertical ticks: a policy version was published; the line
-        at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work. Dashed lines: the run was
-        resized, or went on by a new plan.
+        Ctrl or ⌘ and the wheel zoom, and the wheel alone once the timeline was clicked; drag pans, double-click shows
+        everything. Vertical ticks: a policy version was published; the line at a lane's foot leads to its pull. Arrows:
+        a trainer lane takes rollout work. Dashed lines: the run was resized, or went on by a new plan.
       </p>
     </div>
   );
@@ -127,6 +128,8 @@ function watch(canvas: HTMLCanvasElement, state: TimelineState, repaint: () => v
   let dragX: number | null = null;
 
   const onWheel = (event: WheelEvent) => {
+    const isMeant = event.ctrlKey || event.metaKey || document.activeElement === canvas;
+    if (!isMeant) return;
     event.preventDefault();
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) state.panByPixels(event.deltaX);
     else state.zoom(Math.exp(event.deltaY * ZOOM_PER_WHEEL_UNIT), event.offsetX);

@@ -53,7 +53,7 @@ test("a REST answer replaces everything and covers its number", () => {
     state.lanes.tracks.map((track) => track.lane),
     ["trainer-0", "rollout-0"],
   );
-  assert.equal(state.gate.last, 8);
+  assert.equal(state.lastSeq, 8);
   assert.ok(state.isLoaded.value);
   assert.equal(state.version.value, 1);
 });
@@ -72,9 +72,9 @@ test("versions, queues and decisions join those of the answer, and leave the ans
     state.apply({ stream_seq: 10, type: "queues", at: 10, attempt: 1, body: { batch: 1, depths: { ready: 2 } } }),
   );
   assert.ok(state.apply(lendItem(11, 1)));
-  assert.deepEqual(state.versions, [...versions, { policy_version: 2, at: 9 }]);
-  assert.deepEqual(state.queues, [{ at: 10, depths: { ready: 2 } }]);
-  assert.equal(state.lends.length, 1);
+  assert.deepEqual(state.shown.versions, [...versions, { policy_version: 2, at: 9 }]);
+  assert.deepEqual(state.shown.queues, [{ at: 10, depths: { ready: 2 } }]);
+  assert.equal(state.shown.lends.length, 1);
   assert.equal(versions.length, 1);
 });
 
@@ -92,7 +92,7 @@ test("a resize that has ended is marked where it ended, one under way is not", (
   const ended = resizeReport({ state: "failed" });
   state.apply({ stream_seq: 9, type: "lanes", at: 9, attempt: 1, body: body(resizeReport({ state: "accepted" })) });
   state.apply({ stream_seq: 10, type: "lanes", at: 11, attempt: 1, body: body(ended) });
-  assert.deepEqual(state.resizes, [{ at: 11, resize: ended }]);
+  assert.deepEqual(state.shown.resizes, [{ at: 11, resize: ended }]);
 });
 
 test("there is no window before there is a span, nor on a canvas without width", () => {

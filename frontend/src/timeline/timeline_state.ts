@@ -1,26 +1,17 @@
-/** The state of a run's timeline: spans by lane, published versions, queue depths, lending decisions, resizes and plans,
- * the window of time on screen, and the span under the pointer. Components render it and call its methods; nothing is
- * kept elsewhere.
+/** The state of a run's timeline: what was recorded, the window of time on screen, and the span under the pointer.
+ * Components render it and call its methods; nothing is kept elsewhere.
  *
- * Invariant: data come in once, in stream order (`gate`); the window always overlaps recorded time.
+ * Invariant: the window always overlaps recorded time.
  */
 
 import { type Signal, signal } from "@preact/signals";
-import type {
-  AdoptedPlan,
-  EndedResize,
-  LendDecision,
-  PublishedVersion,
-  QueueDepths,
-  StreamItem,
-  Timeline,
-  TimelineSpan,
-} from "../api/schema.ts";
+import type { LendDecision, StreamItem, Timeline, TimelineSpan } from "../api/schema.ts";
 import { serverNow } from "../base/clock.ts";
-import { decisionBehind, lendOf, withLend } from "../live/lends.ts";
-import { SequenceGate } from "../live/sequence_gate.ts";
-import { type LaneTrack, LaneTracks } from "./lane_tracks.ts";
+import { decisionBehind } from "../live/lends.ts";
+import type { LaneTrack, LaneTracks } from "./lane_tracks.ts";
 import { type Layout, laneAt, layoutOf } from "./layout.ts";
+import { LevelsOfDetail, type ReadTimeline } from "./levels_of_detail.ts";
+import type { RecordedTime } from "./recorded_time.ts";
 import { spanAt } from "./search.ts";
 import { type Extent, firstView, fitted, followed, panned, type View, zoomed } from "./view.ts";
 
@@ -41,7 +32,6 @@ const SLACK_PIXELS = 3;
 const MAX_LEAD_SECONDS = 5;
 
 export class TimelineState {
-  readonly gate = new SequenceGate();
   /** Rises when anything drawn changed but window and selection. */
   readonly version = signal(0);
   readonly isLoaded = signal(false);
@@ -51,34 +41,26 @@ export class TimelineState {
   readonly moves = signal(0);
   readonly selection: Signal<Selection | null> = signal(null);
 
-  readonly lanes = new LaneTracks();
-  versions: PublishedVersion[] = [];
-  queues: QueueDepths[] = [];
-  /** Decisions to lend, oldest first. */
-  lends: readonly LendDecision[] = [];
-  /** Resizes that have ended, oldest first. */
-  resizes: EndedResize[] = [];
-  /** Plans that the run adopted while it worked, oldest first. */
-  plans: AdoptedPlan[] = [];
+  private readonly levels: LevelsOfDetail;
 
   /** null until there is something to show. No signal: while it follows the present, every painted frame moves it. */
   private view: View | null = null;
   private readonly isMovedAway = signal(false);
   private width = 0;
 
-  constructor(private readonly now: () => number = serverNow) {}
+  /** `read` answers windows; without it only what is loaded is drawn. */
+  constructor(
+    private readonly now: () => number = serverNow,
+    read: ReadTimeline | null = null,
+  ) {
+    this.levels = new LevelsOfDetail(read, () => {
+      this.version.value += 1;
+    });
+  }
 
   /** Replace everything by a REST answer. */
   load(answer: Timeline): void {
-    this.lanes.clear();
-    for (const info of answer.lanes) this.lanes.place(info);
-    for (const span of answer.spans) this.lanes.add(span);
-    this.versions = [...answer.versions];
-    this.queues = [...answer.queues];
-    this.lends = answer.lends;
-    this.resizes = [...answer.resizes];
-    this.plans = [...answer.plans];
-    this.gate.cover(answer.stream_seq);
+    this.levels.load(answer);
     this.selection.value = null;
     this.isLoaded.value = true;
     this.version.value += 1;
@@ -87,37 +69,40 @@ export class TimelineState {
   /** Apply an item of the stream; whoever applies several raises `version` once after them. Returns whether it changed
    * what is drawn. */
   apply(item: StreamItem): boolean {
-    switch (item.type) {
-      case "spans":
-        for (const span of item.body.spans) this.lanes.add({ ...span, num_spans: 1 });
-        return true;
-      case "lanes":
-        for (const info of item.body.lanes) this.lanes.place(info);
-        if (item.body.resize && item.body.resize.state !== "accepted") {
-          this.resizes.push({ at: item.at, resize: item.body.resize });
-        }
-        return true;
-      case "plan":
-        this.plans.push({ at: item.at, ...item.body });
-        return true;
-      case "publish":
-        this.versions.push({ policy_version: item.body.policy_version, at: item.at });
-        return true;
-      case "queues":
-        this.queues.push({ at: item.at, depths: item.body.depths });
-        return true;
-      case "lend":
-        this.lends = withLend(this.lends, lendOf(item));
-        return true;
-      default:
-        return false;
-    }
+    return this.levels.apply(item);
+  }
+
+  stop(): void {
+    this.levels.stop();
+  }
+
+  /** The number of the newest item in it. */
+  get lastSeq(): number {
+    return this.levels.whole.gate.last;
+  }
+
+  /** All lanes of the run, from top to bottom, with their spans as fine as the whole run is drawn. */
+  get lanes(): LaneTracks {
+    return this.levels.whole.lanes;
+  }
+
+  /** The rows: the lanes, with their spans as fine as the window allows. */
+  get tracks(): readonly LaneTrack[] {
+    const { lanes } = this.shown;
+    if (lanes === this.lanes) return lanes.tracks;
+    return this.lanes.tracks.map(({ lane, info }) => ({ lane, info, spans: lanes.spansOf(lane) }));
+  }
+
+  /** Everything but lanes, as fine as the window allows. */
+  get shown(): RecordedTime {
+    return this.levels.at(this.view);
   }
 
   /** Where things lie on a canvas as wide as the last one prepared. */
   get layout(): Layout {
-    const numMarkRows = [this.resizes, this.plans].filter(({ length }) => length > 0).length;
-    return layoutOf(this.width, this.lanes.tracks.length, this.queues.length > 0, numMarkRows);
+    const { resizes, plans, queues } = this.levels.whole;
+    const numMarkRows = [resizes, plans].filter(({ length }) => length > 0).length;
+    return layoutOf(this.width, this.lanes.tracks.length, queues.length > 0, numMarkRows);
   }
 
   /** The instant from which the axis counts. */
@@ -133,6 +118,7 @@ export class TimelineState {
     this.width = width;
     if (!this.view) this.view = firstView(extent, this.isLive.peek());
     else if (this.view.follow) this.view = followed(this.view, extent);
+    this.levels.show(this.view, extent);
     return this.view;
   }
 
@@ -181,11 +167,12 @@ export class TimelineState {
   private spanUnder(x: number, y: number): Selection | null {
     const { layout, view } = this;
     const lane = laneAt(layout, y);
-    const track = lane === null ? undefined : this.lanes.tracks[lane];
+    const track = lane === null ? undefined : this.tracks[lane];
     if (!view || !track || x < layout.labelWidth) return null;
     const span = spanAt(track.spans, this.timeAt(x, view), this.secondsPerPixel(view) * SLACK_PIXELS);
     if (!span) return null;
-    const lend = span.kind === "lent_generate" ? decisionBehind(this.lends, track.lane, span.start) : undefined;
+    const lend =
+      span.kind === "lent_generate" ? decisionBehind(this.levels.whole.lends, track.lane, span.start) : undefined;
     return { track, span, lend, x, y };
   }
 

@@ -1,13 +1,15 @@
 """The query parameters of curves, timeline, bubbles, lending, events and logs."""
 
 from typing import Any
+from uuid import UUID
 
 from rest_framework import serializers
 
-from telemetry.curves.curves import MAX_POINTS
+from telemetry.curves.curves import LAST_STEP, MAX_POINTS
 from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
 from telemetry.selectors import LOG_LEVELS
 from telemetry.timeline.timeline import DEFAULT_SPANS, MAX_SPANS
+from worker.contracts.metric_names import Metric
 
 MAX_ITEMS = 1000
 
@@ -20,6 +22,31 @@ def parts(text: str) -> tuple[str, ...]:
 class MetricsQuery(serializers.Serializer[Any]):
     keys = serializers.CharField(default="", help_text="Metric names, separated by commas. Default: all.")
     max_points = serializers.IntegerField(default=500, min_value=2, max_value=MAX_POINTS)
+    from_step = serializers.IntegerField(
+        default=0, min_value=0, max_value=LAST_STEP, help_text="First optimizer step of the window."
+    )
+    to_step = serializers.IntegerField(
+        default=LAST_STEP, min_value=0, max_value=LAST_STEP, help_text="Last optimizer step of the window."
+    )
+
+
+MAX_SPARKLINES = 200
+"""Most runs whose sparklines one request may ask for: two pages of the runs list."""
+
+
+class SparklinesQuery(serializers.Serializer[Any]):
+    ids = serializers.CharField(help_text=f"Ids of at most {MAX_SPARKLINES} runs, separated by commas.")
+    key = serializers.CharField(default=Metric.REWARD_MEAN.value, help_text="Name of the metric.")
+    max_points = serializers.IntegerField(default=60, min_value=2, max_value=500)
+
+    def validate_ids(self, text: str) -> list[UUID]:
+        try:
+            ids = [UUID(part) for part in parts(text)]
+        except ValueError as error:
+            raise serializers.ValidationError("Must be ids of runs, separated by commas.") from error
+        if len(ids) > MAX_SPARKLINES:
+            raise serializers.ValidationError(f"Must name at most {MAX_SPARKLINES} runs, got {len(ids)}.")
+        return ids
 
 
 class WindowQuery(serializers.Serializer[Any]):

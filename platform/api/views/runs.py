@@ -17,9 +17,9 @@ from api.contract_schema import component
 from api.field_errors import WHOLE
 from api.filters import filter_runs
 from api.idempotency import HEADER, idempotent
+from api.listed_runs import listed_runs
 from api.pages import NewestFirst
 from api.request_parsing import checked, user_of
-from api.run_bodies import run_bodies
 from api.serializers import plans
 from api.serializers import runs as bodies
 from runs import command_services, selectors, services
@@ -27,7 +27,7 @@ from runs.models import Run
 from runs.planning.auto_placement import hypothetical_plan
 from runs.planning.plan_body import PlanPreview
 from runs.queue.asked_lanes import set_priority
-from runs.run_body import RunBody
+from runs.run_body import ListedRun, RunBody
 from runs.spec_check import WHOLE_SPEC, check_spec, warnings_of
 
 IDEMPOTENCY = OpenApiParameter(
@@ -76,11 +76,12 @@ class RunViewSet(GenericViewSet[Any]):
     def get_queryset(self) -> QuerySet[Run]:
         return selectors.visible_runs(self.request.user)
 
-    @extend_schema(parameters=[bodies.RunsQuery], responses={200: component(RunBody)})
+    @extend_schema(parameters=[bodies.RunsQuery], responses={200: component(ListedRun)})
     def list(self, request: Request) -> Response:
+        """Runs, newest first, with what a list shows; `GET /runs/{id}` has all of one, with its spec."""
         asked = checked(bodies.RunsQuery(data=request.query_params))
-        rows = filter_runs(self.get_queryset(), **asked)
-        return self.get_paginated_response(run_bodies(user_of(request), self.paginate_queryset(rows) or []))
+        rows = filter_runs(selectors.listable_runs(request.user), **asked)
+        return self.get_paginated_response(listed_runs(user_of(request), self.paginate_queryset(rows) or []))
 
     @extend_schema(request=bodies.NewRun, responses={201: component(RunBody)}, parameters=[IDEMPOTENCY])
     def create(self, request: Request) -> Response:

@@ -5,7 +5,8 @@ import math
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.db.models import Max, Min
+from django.db.models import Max, Min, QuerySet, Window
+from django.db.models.functions import Mod, RowNumber
 from pydantic import with_config
 from typing_extensions import TypedDict
 
@@ -19,8 +20,12 @@ from worker.contracts.resizing import ResizeReport, ResizeState
 
 MAX_SPANS = 20_000
 DEFAULT_SPANS = 5000
-MAX_QUEUE_POINTS = 2000
-"""Most points of queue depths in one answer; a canvas has fewer pixels across."""
+MAX_MARKS = 1000
+"""Most published versions, and points of queue depths, in one answer: a screen has fewer pixels across than two for
+each."""
+
+_Items = QuerySet[StreamItem, tuple[float, dict[str, Any]]]
+"""Times and bodies of stream items of one type, oldest first."""
 
 
 class PublishedVersion(TypedDict):
@@ -101,16 +106,13 @@ def timeline(
 
 
 def _versions(run_id: UUID, up_to: int, start: float, end: float) -> list[PublishedVersion]:
-    published = _items(run_id, "publish", up_to, start, end)
+    published = _thinned(_items(run_id, "publish", up_to, start, end))
     return [{"policy_version": body["policy_version"], "at": at} for at, body in published]
 
 
 def _queues(run_id: UUID, up_to: int, start: float, end: float) -> list[QueueDepths]:
-    """Queue depths in the window, every n-th where there are more than `MAX_QUEUE_POINTS`."""
-    points: list[QueueDepths] = [
-        {"at": at, "depths": body["depths"]} for at, body in _items(run_id, "queues", up_to, start, end)
-    ]
-    return points[:: max(1, -(-len(points) // MAX_QUEUE_POINTS))]
+    depths = _thinned(_items(run_id, "queues", up_to, start, end))
+    return [{"at": at, "depths": body["depths"]} for at, body in depths]
 
 
 def _resizes(run_id: UUID, up_to: int, start: float, end: float) -> list[EndedResize]:
@@ -132,6 +134,14 @@ def _plans(run_id: UUID, up_to: int, start: float, end: float) -> list[AdoptedPl
     ]
 
 
-def _items(run_id: UUID, kind: str, up_to: int, start: float, end: float) -> list[tuple[float, dict[str, Any]]]:
+def _items(run_id: UUID, kind: str, up_to: int, start: float, end: float) -> _Items:
     rows = StreamItem.objects.filter(run_id=run_id, type=kind, stream_seq__lte=up_to, at__gte=start, at__lte=end)
-    return list(rows.order_by("at").values_list("at", "body"))
+    return rows.order_by("at").values_list("at", "body")
+
+
+def _thinned(items: _Items) -> _Items:
+    """Every n-th item where there are more than `MAX_MARKS`, the first among them; the database leaves out the rest."""
+    every = -(-items.count() // MAX_MARKS)
+    if every <= 1:
+        return items
+    return items.alias(place=Mod(Window(RowNumber(), order_by="at"), every)).filter(place=1)

@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from accounts.models import Project
+from accounts.models import Project, User
 from accounts.secrets import hash_secret
 from gallery.artifacts import store_artifact
 from gallery.inline import MAX_INLINE_BYTES
@@ -87,8 +87,20 @@ def get(api: APIClient, run: Run, path: str, **query: Any) -> Any:
 def test_metrics(api: APIClient, run: Run) -> None:
     answer = get(api, run, "metrics", keys="reward/mean", max_points=10)
     point = {"batch": [1], "optimizer_step": [4], "at": [102.0], "value": [0.5], "min": [0.5], "max": [0.5]}
-    assert answer == {"series": {"reward/mean": point}, "stream_seq": 8}
+    assert answer == {"series": {"reward/mean": point}, "keys": ["policy/kl", "reward/mean"], "stream_seq": 8}
     assert set(get(api, run, "metrics")["series"]) == {"reward/mean", "policy/kl"}
+
+
+def test_sparklines_are_of_the_runs_that_the_user_may_see(
+    api: APIClient, run: Run, make_run: Callable[..., Run], client_of: Callable[..., APIClient], charlie: User
+) -> None:
+    address, ids = "/api/v1/runs:sparklines", {"ids": f"{run.pk},{make_run().pk}"}
+    assert api.get(address, ids).json() == {"series": {str(run.pk): [0.5]}}
+    assert api.get(address, {**ids, "key": "policy/kl"}).json() == {"series": {str(run.pk): [0.1]}}
+    assert client_of(charlie).get(address, ids).json() == {"series": {}}
+    assert api.get(address, {"ids": "first"}).status_code == 400
+    many = api.get(address, {"ids": ",".join([str(run.pk)] * 201)})
+    assert (many.status_code, many.json()["errors"]) == (400, {"ids": ["Must name at most 200 runs, got 201."]})
 
 
 def test_timeline_and_bubbles(api: APIClient, run: Run) -> None:

@@ -87,6 +87,17 @@ def test_the_list_is_filtered(api: APIClient, make_run: MakeRun, project: Projec
     assert api.get("/api/v1/runs", {"state": "sleeping"}).status_code == 400
 
 
+def test_a_listed_run_has_what_its_row_shows_and_not_its_spec(
+    api: APIClient, make_run: MakeRun, project: Project
+) -> None:
+    run = make_run(project=project, tags=["night"])
+    (listed,) = api.get("/api/v1/runs").json()["results"]
+    whole = api.get(f"/api/v1/runs/{run.pk}").json()
+    assert listed == {name: whole[name] for name in listed}, "what both have, both say alike"
+    assert listed["project"] == {"id": str(project.pk), "name": "Shapes", "role": "owner"}
+    assert not {"spec", "algebra", "notes", "failure"} & listed.keys()
+
+
 def test_the_list_costs_as_many_queries_for_many_as_for_few(
     api: APIClient, make_run: MakeRun, project: Project, django_assert_max_num_queries: Any
 ) -> None:

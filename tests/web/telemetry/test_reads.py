@@ -16,7 +16,7 @@ from telemetry import selectors
 from telemetry.curves.curves import curves
 from telemetry.models import SpanRow
 from telemetry.timeline.bubbles import bubbles
-from telemetry.timeline.timeline import timeline
+from telemetry.timeline.timeline import MAX_MARKS, timeline
 from telemetry.timeline.timeline_spans import TimelineSpan
 from tests.scheduling.timeline import bubble_sums
 from worker.contracts.spans import Span, SpanKind
@@ -55,6 +55,17 @@ def test_superseded_points_are_not_drawn_twice(driver: Any, event: Make, metrics
     newer = next_attempt(driver.run, 2)
     newer.send(event(1, "resumed", batch=1, policy_version=1, optimizer_step=4), metrics(2, 2, loss=3.0))
     assert curves(driver.run_id)["series"]["loss"]["value"] == [1.0, 3.0]
+
+
+def test_of_many_versions_and_queue_depths_every_nth_is_sent(driver: Any, event: Make) -> None:
+    published_with = {"num_bytes": 1, "num_tensors": 1, "sha256": "0" * 64, "seconds": 0.1}
+    published = [event(seq, "publish", **published_with, policy_version=seq) for seq in range(1, 2 * MAX_MARKS + 2)]
+    driver.send(*published)
+    whole = timeline(driver.run_id, now=0)["versions"]
+    assert [one["policy_version"] for one in whole] == list(range(1, 2 * MAX_MARKS + 2, 3))
+    at = published[1500]["at"]
+    window = timeline(driver.run_id, now=0, start=at, end=at + 4)["versions"]
+    assert [one["policy_version"] for one in window] == list(range(1501, 1506)), "all those of a narrow window"
 
 
 def test_a_timeline_window_holds_the_spans_that_touch_it(driver: Any, event: Make, spans: Make) -> None:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Series } from "../../api/schema.ts";
-import { curveOf } from "../../live/metric_store.ts";
+import { curveOf } from "../../live/growing_curve.ts";
 import { installBrowser } from "../../testing/browser.ts";
 import { run, sample, series } from "../../testing/builders.ts";
 import { alignedByPrompt, type ComparedRun, metricsOf, overlaid, readRun } from "./compared_run.ts";
@@ -16,7 +16,7 @@ function compared(name: string, curves: Readonly<Record<string, Series>>, starte
 }
 
 const KEY = "reward/mean";
-const BY_BATCH = { axis: "batch", smoothing: 0 } as const;
+const BY_BATCH = { axis: "batch", smoothing: 0, kernel: "ema", scale: "linear" } as const;
 
 test("curves of several runs share one x, and runs without the metric have no line", () => {
   const runs = [
@@ -39,12 +39,12 @@ test("curves of several runs share one x, and runs without the metric have no li
 
 test("wall time counts from each run's own start", () => {
   const runs = [compared("first", { [KEY]: series([1]) }, 90), compared("second", { [KEY]: series([2]) }, 40)];
-  assert.deepEqual(overlaid(runs, KEY, { axis: "wall", smoothing: 0 }).columns.x, [10, 60]);
+  assert.deepEqual(overlaid(runs, KEY, { ...BY_BATCH, axis: "wall" }).columns.x, [10, 60]);
 });
 
 test("smoothing smooths the lines and leaves the raw values", () => {
   const runs = ["a", "b"].map((name) => compared(name, { [KEY]: series([0, 10]) }));
-  const { lines, raw } = overlaid(runs, KEY, { axis: "batch", smoothing: 0.9 }).columns;
+  const { lines, raw } = overlaid(runs, KEY, { ...BY_BATCH, smoothing: 0.9 }).columns;
   assert.deepEqual(raw[1], [0, 10]);
   assert.ok((lines[1]?.[1] ?? 10) < 10);
 });

@@ -8,7 +8,8 @@ import { smooth } from "../../base/smoothing.ts";
 import { type ChartColumns, chartColumns, join, xValues } from "../../charts/axis.ts";
 import { METRIC_PANELS } from "../../charts/panels.ts";
 import type { ChartChoice } from "../../charts/tools.tsx";
-import { type Curve, curveOf } from "../../live/metric_store.ts";
+import { type Curve, curveOf } from "../../live/growing_curve.ts";
+import { OVERVIEW_POINTS } from "../../live/metric_store.ts";
 
 export interface ComparedRun {
   readonly run: Run;
@@ -20,7 +21,10 @@ export interface ComparedRun {
 /** Colours of series in `tokens.css`; the seventh run has the first one's again. */
 
 export async function readRun(id: string, index: number): Promise<ComparedRun> {
-  const [run, metrics] = await Promise.all([api.getRun(id), api.metrics(id)]);
+  const [run, metrics] = await Promise.all([
+    api.getRun(id),
+    api.metrics(id, { keys: [], max_points: OVERVIEW_POINTS }),
+  ]);
   const curves = new Map(Object.entries(metrics.series).map(([key, series]) => [key, curveOf(series)]));
   return { run, curves, colour: seriesColour(index) };
 }
@@ -45,7 +49,7 @@ export function overlaid(runs: readonly ComparedRun[], metric: string, choice: C
     return { having, columns: chartColumns([only.curve], undefined, axis, only.origin, smoothing) };
   }
   const { x, columns } = join(found.map(({ curve, origin }) => ({ x: xValues(curve, axis, origin), y: curve.value })));
-  const lines = columns.map((column) => smooth(column, smoothing));
+  const lines = columns.map((column) => smooth(column, x, smoothing));
   return { having, columns: { x, raw: columns, lines, low: null, high: null } };
 }
 

@@ -7,7 +7,7 @@ import { figuresOf } from "./headline_figures.ts";
 const SPEC = spec([{}, { name: "shape_judge", watched: true }, { name: "ocr", watched: true }]);
 
 function store(): MetricStore {
-  const metrics = new MetricStore();
+  const metrics = new MetricStore(() => Promise.reject(new Error("nothing to read")));
   metrics.apply(metricsItem(1, 0, { "eval/reward": 0.3, "eval/part/shape_judge": 0.25 }));
   metrics.apply(metricsItem(2, 5, { "reward/mean": 0.5, "reward/missing/ocr": 2 }));
   metrics.apply(metricsItem(3, 10, { "eval/reward": 0.7, "eval/part/shape_judge": 0.5 }));

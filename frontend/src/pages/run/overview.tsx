@@ -19,8 +19,8 @@ export function Overview({ store, run }: RunProps) {
   const verdicts = watchedVerdicts(run.spec).join(",");
   const panels = useMemo(() => overviewPanels(verdicts ? verdicts.split(",") : []), [verdicts]);
   void store.metrics.version.value;
-  const shown = measuredPanels(panels, new Set(store.metrics.curves.keys()));
-  const endedBare = store.hasEnded.value && store.metrics.curves.size === 0;
+  const shown = measuredPanels(panels, store.metrics.keys);
+  const endedBare = store.hasEnded.value && store.metrics.keys.size === 0;
   useEffect(() => scrollTo({ top: 0 }), []);
   return (
     <div class="stack">

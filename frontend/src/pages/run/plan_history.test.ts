@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Curve } from "../../live/metric_store.ts";
+import type { Curve } from "../../live/growing_curve.ts";
 import { measuredSeconds, settledMean } from "./plan_history.tsx";
 
 const VALUE = [90, 50, 52, 30, 20, 22];

@@ -2,13 +2,14 @@
 
 import type { PlanStep } from "../../api/schema.ts";
 import { duration, percent } from "../../base/format.ts";
-import type { Curve, MetricStore } from "../../live/metric_store.ts";
+import type { Curve } from "../../live/growing_curve.ts";
+import type { MetricStore } from "../../live/metric_store.ts";
 import { splitInWords } from "../../plan/plan_words.ts";
 
 export function PlanHistory({ steps, metrics }: { steps: readonly PlanStep[]; metrics: MetricStore }) {
   void metrics.version.value;
   if (steps.length < 2) return null;
-  const seconds = metrics.curves.get("speed/batch_seconds");
+  const seconds = metrics.curve("speed/batch_seconds");
   return (
     <div class="table-wrap">
       <table class="class-table plan-history">

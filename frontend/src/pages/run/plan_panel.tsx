@@ -62,7 +62,7 @@ function Chosen({ plan, metrics }: { plan: RevisedPlan; metrics: MetricStore }) 
 function Figures({ plan, best, metrics }: { plan: RevisedPlan; best: PlanChoice; metrics: MetricStore }) {
   void metrics.version.value;
   const other = compared(plan);
-  const measured = settledMean(metrics.curves.get("speed/images_per_second"), plan.since_batch);
+  const measured = settledMean(metrics.curve("speed/images_per_second"), plan.since_batch);
   const off = measured === null ? null : measured / best.samples_per_second - 1;
   return (
     <div class="headline">

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api, type RunFilter } from "../../api/endpoints.ts";
-import type { Project, ProjectsFrame, Run, RunRow } from "../../api/schema.ts";
+import type { ListedRun, Project, ProjectsFrame, RunRow } from "../../api/schema.ts";
 import { serverNow } from "../../base/clock.ts";
 import { oncePerFrame } from "../../base/frames.ts";
 
@@ -18,7 +18,7 @@ import { Filters, filterFromAddress, rememberFilter } from "./filters.tsx";
 import { RunsTable } from "./runs_table.tsx";
 
 interface Listed {
-  readonly runs: readonly Run[];
+  readonly runs: readonly ListedRun[];
   readonly next: string | null;
 }
 

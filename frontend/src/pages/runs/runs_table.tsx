@@ -1,19 +1,20 @@
 /** The rows of the runs list. */
 
-import type { Run } from "../../api/schema.ts";
+import type { ListedRun } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { ago, duration, number, unixSeconds } from "../../base/format.ts";
 import { Progress, StatePill } from "../../ui/controls.tsx";
-import { RewardSparkline } from "./sparkline.tsx";
+import { Sparkline, useSparklines } from "./sparkline.tsx";
 
 interface Props {
-  readonly runs: readonly Run[];
+  readonly runs: readonly ListedRun[];
   readonly chosen: ReadonlySet<string>;
   readonly onToggle: (id: string) => void;
   readonly onTag: (tag: string) => void;
 }
 
 export function RunsTable({ runs, ...rest }: Props) {
+  const rewards = useSparklines(runs);
   return (
     <div class="table-wrap">
       <table class="runs-table">
@@ -33,7 +34,7 @@ export function RunsTable({ runs, ...rest }: Props) {
         </thead>
         <tbody>
           {runs.map((run) => (
-            <Row key={run.id} run={run} {...rest} />
+            <Row key={run.id} run={run} rewards={rewards.get(run.id) ?? []} {...rest} />
           ))}
         </tbody>
       </table>
@@ -41,7 +42,9 @@ export function RunsTable({ runs, ...rest }: Props) {
   );
 }
 
-function Row({ run, chosen, onToggle, onTag }: { run: Run } & Omit<Props, "runs">) {
+type RowProps = Omit<Props, "runs"> & { readonly run: ListedRun; readonly rewards: readonly number[] };
+
+function Row({ run, rewards, chosen, onToggle, onTag }: RowProps) {
   const started = unixSeconds(run.started_at);
   const ended = unixSeconds(run.ended_at);
   const now = seconds.value;
@@ -82,7 +85,7 @@ function Row({ run, chosen, onToggle, onTag }: { run: Run } & Omit<Props, "runs"
         </div>
       </td>
       <td class="hide-narrow">
-        <RewardSparkline run={run} />
+        <Sparkline values={rewards} />
       </td>
       <td class="num nowrap hide-narrow">
         <HeldOut run={run} />
@@ -93,7 +96,7 @@ function Row({ run, chosen, onToggle, onTag }: { run: Run } & Omit<Props, "runs"
   );
 }
 
-function HeldOut({ run }: { run: Run }) {
+function HeldOut({ run }: { run: ListedRun }) {
   const { reward_before: before, reward_after: after } = run.headline ?? {};
   if (before === undefined || before === null) return <span class="faint">–</span>;
   return (

@@ -1,37 +1,64 @@
-/** The reward curve of a run in the list, read once per batch finished and never for runs that have none. */
+/** The reward curves of the runs in the list: one request for all that lack one, again when a run has trained on. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import type { Run } from "../../api/schema.ts";
+import type { ListedRun } from "../../api/schema.ts";
 
-const KEY = "reward/mean";
-const NUM_POINTS = 60;
 const WIDTH = 120;
 const HEIGHT = 28;
+/** The server answers for so many runs at once. */
+const MAX_RUNS = 200;
+/** Live runs end batches all the time: their curves are read together this often at most. */
+const REFRESH_MILLISECONDS = 5000;
 
-/** One request at a time: a page of runs must not open twenty connections. */
-let queue: Promise<unknown> = Promise.resolve();
+type Shown = Pick<ListedRun, "id" | "num_batches_done">;
 
-function read(id: string): Promise<readonly number[]> {
-  const answer = queue.then(() => api.metrics(id, [KEY], NUM_POINTS));
-  queue = answer.catch(() => undefined);
-  return answer.then((metrics) => metrics.series[KEY]?.value ?? []);
+/** The curves by the run's id. */
+export function useSparklines(runs: readonly Shown[]): ReadonlyMap<string, readonly number[]> {
+  const [curves, setCurves] = useState<ReadonlyMap<string, readonly number[]>>(new Map());
+  const latest = useRef(runs);
+  latest.current = runs;
+  const [reader] = useState(() => new SparklineReader((read) => setCurves((before) => new Map([...before, ...read]))));
+  useEffect(() => reader.show(latest), [runs]);
+  useEffect(() => () => reader.stop(), [reader]);
+  return curves;
 }
 
-export function RewardSparkline({ run }: { run: Run }) {
-  const [values, setValues] = useState<readonly number[]>([]);
-  useEffect(() => {
-    if (run.num_batches_done === 0) return undefined;
-    let wanted = true;
-    read(run.id).then(
-      (points) => wanted && setValues(points),
-      (error: unknown) => console.warn(`no reward curve for ${run.id}: ${messageOf(error)}`),
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [run.id, run.num_batches_done]);
+/** Reads the curves that rows lack: at once those of runs not seen before, the others when a few seconds have passed. */
+class SparklineReader {
+  /** Batches that the curve of each run was read after. */
+  private readonly readAfter = new Map<string, number>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly onRead: (curves: [string, readonly number[]][]) => void) {}
+
+  show(rows: { readonly current: readonly Shown[] }): void {
+    if (rows.current.some((run) => run.num_batches_done > 0 && !this.readAfter.has(run.id))) this.read(rows.current);
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.read(rows.current);
+    }, REFRESH_MILLISECONDS);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+  }
+
+  private read(rows: readonly Shown[]): void {
+    const lacking = rows.filter((run) => run.num_batches_done > (this.readAfter.get(run.id) ?? 0));
+    for (let first = 0; first < lacking.length; first += MAX_RUNS) {
+      const asked = lacking.slice(first, first + MAX_RUNS);
+      for (const run of asked) this.readAfter.set(run.id, run.num_batches_done);
+      api.sparklines(asked.map((run) => run.id)).then(
+        ({ series }) => this.onRead(Object.entries(series)),
+        (error: unknown) => console.warn(`the rows' reward curves could not be read: ${messageOf(error)}`),
+      );
+    }
+  }
+}
+
+export function Sparkline({ values }: { values: readonly number[] }) {
   if (values.length < 2) return <span class="faint">–</span>;
   const low = Math.min(...values);
   const span = Math.max(...values) - low || 1;

@@ -130,4 +130,4 @@ def test_sparse_and_dense_metrics_are_each_read_as_finely_as_they_can_be(driver:
 
 def test_a_run_without_metrics_has_no_curves(driver: Any, event: Make) -> None:
     driver.send(event(1))
-    assert curves(driver.run_id) == {"series": {}, "stream_seq": 1}
+    assert curves(driver.run_id) == {"series": {}, "keys": [], "stream_seq": 1}
