@@ -229,6 +229,31 @@ class GateEvent(Event):
     values: dict[str, float]
 
 
+class RewardChange(Contract):
+    """How a reward's mean changed over some batches."""
+
+    change: float
+    """From the first to the last batch, by a line fitted to the batches' means."""
+    standard_error: float
+    """Of `change`."""
+
+
+class RewardHackingEvent(Event):
+    """Reward hacking has become suspected, or ceased to be: the optimised reward rises while a monitored one falls,
+    both beyond their noise. It is a hint to look at the samples, not a proof."""
+
+    type: Literal["reward_hacking"] = "reward_hacking"
+    suspected: bool
+    batch: Index
+    """The last of the batches that were looked at."""
+    num_batches: Count
+    """Number of batches over which the changes are measured."""
+    monitored: str
+    """Key of the monitored reward."""
+    optimised_change: RewardChange
+    monitored_change: RewardChange
+
+
 class QueueEvent(Event):
     """Lengths of the queues at one moment: fragments to generate, fragments to score, groups ready to train."""
 
@@ -340,6 +365,7 @@ RunEvent = Annotated[
     | AdapterEvent
     | CheckpointEvent
     | GateEvent
+    | RewardHackingEvent
     | QueueEvent
     | LendEvent
     | CostsEvent

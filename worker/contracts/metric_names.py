@@ -17,7 +17,8 @@ class Metric(StrEnum):
     REWARD_RETRIES = "reward/retries/{name}"
     """Number of repeated calls of this reward in the batch; only in batches with such calls. Template."""
     REWARD_HACKING = "reward/hacking_suspected"
-    """1 while the trained reward rises and a watched one falls, else 0: see `worker.engine.metrics.reward_hacking`."""
+    """1 while the optimised reward rises and a monitored one falls, both beyond their noise, else 0: see
+    `worker.engine.metrics.reward_hacking`."""
     ZERO_STD_GROUPS = "reward/zero_std_share"
     """Share of groups without spread: their rewards are all equal, so no advantage differs from 0. Groups that were
     drawn again count by their last draw."""

@@ -64,7 +64,7 @@ def build_components(
         algebra=spec.algebra,
         gate=spec.replay_bounds if spec.algorithm.needs.log_probs else None,
         clock=clock,
-        watched=[reward.key for reward in spec.rewards if reward.watched],
+        monitored=[reward.key for reward in spec.rewards if reward.watched],
     )
     evaluations = EvaluationManager(
         spec=spec, prompts=schedule, fragments=fragments, samples=samples, client=client, commands=commands

@@ -3300,7 +3300,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "items";
-            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
+            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
         };
         readonly JsonValue: Json;
         readonly LabelsToTry: {
@@ -5603,6 +5603,16 @@ export interface components {
             readonly reason: string;
         };
         /**
+         * RewardChange
+         * @description How a reward's mean changed over some batches.
+         */
+        readonly RewardChange: {
+            /** @description From the first to the last batch, by a line fitted to the batches' means. */
+            readonly change: number;
+            /** @description Of `change`. */
+            readonly standard_error: number;
+        };
+        /**
          * RewardFlowSpec
          * @description Reward flow (ROLL's pipeline for IPRO, arXiv 2510.14255): follows the gradient of the reward back through the
          *     last denoising steps. Needs differentiable rewards.
@@ -5643,6 +5653,62 @@ export interface components {
              * @default 1
              */
             readonly reward_std: number;
+        };
+        /**
+         * RewardHackingEvent
+         * @description Reward hacking has become suspected, or ceased to be: the optimised reward rises while a monitored one falls,
+         *     both beyond their noise. It is a hint to look at the samples, not a proof.
+         */
+        readonly RewardHackingEvent: {
+            readonly seq: number;
+            readonly at: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "reward_hacking";
+            readonly suspected: boolean;
+            /** @description The last of the batches that were looked at. */
+            readonly batch: number;
+            /** @description Number of batches over which the changes are measured. */
+            readonly num_batches: number;
+            /** @description Key of the monitored reward. */
+            readonly monitored: string;
+            readonly optimised_change: components["schemas"]["RewardChange"];
+            readonly monitored_change: components["schemas"]["RewardChange"];
+        };
+        /**
+         * RewardHackingFields
+         * @description Reward hacking has become suspected, or ceased to be: the optimised reward rises while a monitored one falls,
+         *     both beyond their noise. It is a hint to look at the samples, not a proof.
+         */
+        readonly RewardHackingFields: {
+            readonly suspected: boolean;
+            /** @description The last of the batches that were looked at. */
+            readonly batch: number;
+            /** @description Number of batches over which the changes are measured. */
+            readonly num_batches: number;
+            /** @description Key of the monitored reward. */
+            readonly monitored: string;
+            readonly optimised_change: components["schemas"]["RewardChange"];
+            readonly monitored_change: components["schemas"]["RewardChange"];
+        };
+        /**
+         * RewardHackingItem
+         * @description A `reward_hacking` event in the stream.
+         */
+        readonly RewardHackingItem: {
+            /** @description The item's number in the run's stream. */
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "reward_hacking";
+            /** @description Unix time in seconds, by the driver's clock. */
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["RewardHackingFields"];
         };
         /**
          * RewardMixing
@@ -5795,7 +5861,7 @@ export interface components {
              */
             readonly resize: components["schemas"]["Resize"] | null;
         };
-        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
+        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
         /**
          * RunLane
@@ -6687,7 +6753,7 @@ export interface components {
          * @enum {string}
          */
         readonly StepOutcome: "passed" | "failed" | "skipped";
-        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
+        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
         /**
          * Timeline
          * @description A window of a run's lane time. Times are Unix seconds.
@@ -7217,7 +7283,11 @@ export type ResumedEvent = components['schemas']['ResumedEvent'];
 export type ResumedFields = components['schemas']['ResumedFields'];
 export type ResumedItem = components['schemas']['ResumedItem'];
 export type RevisedPlan = components['schemas']['RevisedPlan'];
+export type RewardChange = components['schemas']['RewardChange'];
 export type RewardFlowSpec = components['schemas']['RewardFlowSpec'];
+export type RewardHackingEvent = components['schemas']['RewardHackingEvent'];
+export type RewardHackingFields = components['schemas']['RewardHackingFields'];
+export type RewardHackingItem = components['schemas']['RewardHackingItem'];
 export type RewardMixing = components['schemas']['RewardMixing'];
 export type RewardName = components['schemas']['RewardName'];
 export type RewardSpec = components['schemas']['RewardSpec'];
@@ -10100,6 +10170,8 @@ export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const revisedPlanModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const revisedPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["costs"]> = ["measured", "own", "profile"];
 export const rewardFlowSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardFlowSpec"]["name"]> = ["reward_flow"];
+export const rewardHackingEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardHackingEvent"]["type"]> = ["reward_hacking"];
+export const rewardHackingItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardHackingItem"]["type"]> = ["reward_hacking"];
 export const rewardMixingValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardMixing"]> = ["sum", "normalised"];
 export const rewardNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardName"]> = ["shape_match", "shape_judge", "jpeg_compressibility", "colorfulness", "ocr", "clip_score", "pick_score", "hps_v2", "image_reward", "aesthetic", "motion_smoothness", "remote"];
 export const runEndingAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["ending"]> = ["stop", "cancel"];

@@ -23,6 +23,22 @@ export const GLOSSARY = {
   spool:
     "The driver's event file on its local disk. Events stay there, numbered without gaps, until the web has " +
     "acknowledged them.",
+  "optimised reward": "The weighted sum of the rewards that training maximises.",
+  "monitored reward":
+    "A reward that is measured but not optimised (watched: true in the spec). It shows whether a rise of the optimised " +
+    "reward is real.",
+  "reward hacking":
+    "The optimised reward rises because its weaknesses are exploited, not because samples get better. It is suspected " +
+    "while the optimised reward rises and a monitored one falls, both beyond their noise.",
+  "held-out reward":
+    "Mean of the optimised reward over the samples of an evaluation, whose seeds are never trained on.",
+  accuracy: "Share of an evaluation's samples to which a reward that says right or wrong gives 1.",
+  throughput:
+    "Trajectories trained on in the last 8 batches, divided by the wall time of these batches, pauses included.",
+  "busy share": "Lane time spent on any work, divided by the lane time that was not paused. The rest is idle.",
+  "expected end":
+    "The batches that are left, times the mean time of the last 8 batches; the range is that of the mean, plus and " +
+    "minus two standard errors.",
   staleness: "The version being trained minus the version that drew the trajectory. max_staleness bounds it: 0 or 1.",
 } as const;
 

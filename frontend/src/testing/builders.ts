@@ -22,6 +22,8 @@ import type {
   QueuedRun,
   ResizeReport,
   ResumedItem,
+  RewardHackingFields,
+  RewardHackingItem,
   Run,
   RunSize,
   RunSpec,
@@ -587,4 +589,18 @@ export function lend(fields: Partial<Lend> = {}): Lend {
     measured_batch_seconds_before: null,
     ...fields,
   };
+}
+
+/** Suspected over 40 batches, by default after batch 60, by the monitored judge. */
+export function hackingItem(fields: Partial<RewardHackingFields> = {}, stream_seq = 1): RewardHackingItem {
+  const body: RewardHackingFields = {
+    suspected: true,
+    batch: 60,
+    num_batches: 40,
+    monitored: "shape_judge",
+    optimised_change: { change: 0.12, standard_error: 0.01 },
+    monitored_change: { change: -0.2, standard_error: 0.02 },
+    ...fields,
+  };
+  return { stream_seq, type: "reward_hacking", at: stream_seq, attempt: 1, body };
 }

@@ -9,15 +9,14 @@ batch trained                   ─► speeds, staleness, policy version
 `generate_seconds` and `train_seconds` are lane-seconds: the sum over all lanes of the time they spent so.
 """
 
-import logging
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.events import GateEvent, MetricsEvent, StalenessEvent
+from worker.contracts.events import GateEvent, MetricsEvent, RewardHackingEvent, StalenessEvent
 from worker.contracts.metric_names import Metric
 from worker.contracts.sections import ReplayBounds
 from worker.contracts.spans import SpanKind
@@ -35,8 +34,6 @@ from worker.engine.telemetry.telemetry_client import TelemetryClient
 from worker.engine.trainer.learners.open_minibatch import require_complete
 from worker.engine.types import UpdateStats
 from worker.scheduling.core.messages import Fragment, Purpose
-
-logger = logging.getLogger(__name__)
 
 GENERATING = (SpanKind.GENERATE, SpanKind.LENT_GENERATE, SpanKind.DECODE)
 """The spans that count as generating."""
@@ -56,7 +53,7 @@ class MetricsReporter:
         algebra: BatchAlgebra,
         gate: ReplayBounds | None,
         clock: DriverClock,
-        watched: Sequence[str] = (),
+        monitored: Sequence[str] = (),
     ) -> None:
         """
         Args:
@@ -68,7 +65,7 @@ class MetricsReporter:
             algebra: the run's.
             gate: bounds of the replay gate; `None` for algorithms that replay nothing.
             clock: driver time.
-            watched: keys of the rewards that are only watched.
+            monitored: keys of the rewards that are measured but not optimised.
         """
         self._client = client
         self._samples = samples
@@ -78,7 +75,7 @@ class MetricsReporter:
         self._algebra = algebra
         self._gate = gate
         self._clock = clock
-        self._hacking = HackingDetector(watched)
+        self._hacking = HackingDetector(monitored)
         self._open_stats: list[UpdateStats] = []
         """The statistics of the open mini-batch."""
         self._num_scored: Counter[int] = Counter()
@@ -118,7 +115,7 @@ class MetricsReporter:
         records = self._fragments.of_batch(Purpose.TRAIN, batch)
         means = reward_metrics(records)
         self._report(
-            batch, means | failure_metrics(records) | self._spread_metrics(batch) | self._hacking_metrics(means)
+            batch, means | failure_metrics(records) | self._spread_metrics(batch) | self._hacking_metrics(batch, means)
         )
         advantages = {
             (record.fragment.key.group, member): self._advantages.of_group(batch, record.fragment.key.group).advantages[
@@ -136,12 +133,12 @@ class MetricsReporter:
         )
         self._samples.report(sample_set, records, advantages)
 
-    def _hacking_metrics(self, means: dict[str, float]) -> dict[str, float]:
-        """1 while the trained reward rises and a watched one falls, else 0; a warning is logged when that begins."""
-        if not self._hacking.watched:
+    def _hacking_metrics(self, batch: int, means: dict[str, float]) -> dict[str, float]:
+        """1 while reward hacking is suspected, else 0; the evidence is reported whenever that changes."""
+        if not self._hacking.monitored:
             return {}
-        for warning in self._hacking.add(means):
-            logger.warning("%s", warning)
+        for finding in self._hacking.add(means):
+            self._client.emit(RewardHackingEvent, batch=batch + 1, **asdict(finding))
         return {Metric.REWARD_HACKING: float(self._hacking.is_suspected)}
 
     def accumulated(self, stats: UpdateStats) -> None:

@@ -1,70 +1,139 @@
-"""Detects the simplest sign of reward hacking: the trained reward rises while a watched one falls.
+"""Detects reward hacking: the optimised reward rises while a monitored one falls, both beyond their noise.
 
-The rule: the newest `NUM_BATCHES` batches are compared with as many before them. A reward has risen, or fallen, when
-the means of the two halves differ by more than `NUM_ERRORS` standard errors of their difference, which are estimated
-from the variance of the batches' means within each half. Hacking is suspected while the trained reward has risen and a
-watched reward has fallen. It is a hint to look at the pictures, not a proof: prompts differ from batch to batch.
+The rule: a line is fitted by least squares to the means of the newest 20, 40 and 80 batches. Its change is the slope
+times the length. The standard error of the change counts the scatter of the batches around the line, and that
+neighbouring batches are alike, by the residuals' autocorrelation at lag 1. Hacking is suspected while, over one of the
+three lengths, the optimised reward has risen and a monitored reward has fallen, both by more standard errors than
+`MIN_ERRORS` has for that length.
+
+The rule is applied after every batch, hundreds of times in a run, so the usual two standard errors would raise an alarm
+in most healthy runs. The bounds are chosen so that at most one healthy run in a hundred gets one, and that a fall of
+three standard deviations of a batch's noise within 30 to 100 batches is found in 95 of 100 cases. Simulation holds
+both: `tests/engine/metrics/test_reward_hacking.py`. A collapse within a few batches looks like no line, and is not
+found: it is plain on the curve.
 """
 
-import math
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from worker.contracts.events import RewardChange
 from worker.contracts.metric_names import Metric
 
-NUM_BATCHES = 5
-"""Batches in each half: few, so that hacking is noticed early, but enough to estimate a variance."""
-NUM_ERRORS = 2.0
-"""Standard errors of a significant change, at about 95 % confidence for one comparison."""
+MIN_ERRORS = {20: 11.0, 40: 6.0, 80: 5.0}
+"""By number of batches: standard errors by which both rewards must have changed. Few batches tell little of their own
+autocorrelation, so their bound is higher. Found by simulation, as above."""
+KEPT_ERRORS = dict.fromkeys(MIN_ERRORS, 2.0)
+"""The same for a suspicion that was raised already, which would come and go with the noise otherwise."""
+MIN_BATCHES, MAX_BATCHES = min(MIN_ERRORS), max(MIN_ERRORS)
+MAX_AUTOCORRELATION = 0.9
+"""Bounds the standard error where the residuals of a short series are estimated to be one random walk."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A monitored reward that has begun or ceased to fall while the optimised one rises, with the evidence."""
+
+    monitored: str
+    """Key of the monitored reward."""
+    suspected: bool
+    num_batches: int
+    """Batches over which the changes were fitted."""
+    optimised_change: RewardChange
+    monitored_change: RewardChange
 
 
 class HackingDetector:
-    """Compares the trained reward with the watched ones; without watched rewards it never suspects anything."""
+    """Compares the optimised reward with the monitored ones; without the latter it never suspects anything."""
 
-    def __init__(self, watched: Sequence[str]) -> None:
-        """`watched` are the keys of the rewards that are only watched."""
-        self.watched = tuple(watched)
-        self._keys = {name: Metric.REWARD_PART.format(name=name) for name in self.watched}
-        self._history: dict[str, deque[float]] = {}
-        """By metric name: the newest means, oldest first."""
-        self._falling: frozenset[str] = frozenset()
-        """The watched rewards that have fallen while the trained one has risen."""
+    def __init__(self, monitored: Sequence[str]) -> None:
+        """`monitored` are the keys of the rewards that are measured but not optimised."""
+        self.monitored = tuple(monitored)
+        self._histories: dict[str, deque[tuple[float, float]]] = {}
+        """By monitored reward: the means of the optimised reward and of itself in the newest batches, oldest first."""
+        self._suspected: frozenset[str] = frozenset()
         self.clear()
 
     @property
     def is_suspected(self) -> bool:
         """Whether hacking is suspected now."""
-        return bool(self._falling)
+        return bool(self._suspected)
 
     def clear(self) -> None:
         """Forget all batches, since the run continues from a checkpoint."""
-        self._history = {key: deque(maxlen=2 * NUM_BATCHES) for key in (Metric.REWARD_MEAN.value, *self._keys.values())}
-        self._falling = frozenset()
+        self._histories = {name: deque(maxlen=MAX_BATCHES) for name in self.monitored}
+        self._suspected = frozenset()
 
-    def add(self, means: Mapping[str, float]) -> list[str]:
-        """Add one batch's means, by metric name; returns a warning for each watched reward that has begun to fall while
-        the trained one rises."""
-        for key, history in self._history.items():
-            if key in means:
-                history.append(means[key])
-        rise = trend(self._history[Metric.REWARD_MEAN.value])
-        falling = frozenset(name for name, key in self._keys.items() if rise > 0 and trend(self._history[key]) < 0)
-        added, self._falling = falling - self._falling, falling
-        return [
-            f"reward hacking suspected: over the last {2 * NUM_BATCHES} batches the trained reward rose by {rise:.3g} "
-            f"while the watched `{name}` fell by {-trend(self._history[self._keys[name]]):.3g}: look at the samples"
-            for name in sorted(added)
-        ]
+    def add(self, means: Mapping[str, float]) -> list[Finding]:
+        """Add one batch's means, by metric name. Returns a finding for each monitored reward that has begun or ceased
+        to fall while the optimised one rises. A batch in which either is missing is left out for that reward."""
+        findings = []
+        for name, history in self._histories.items():
+            key = Metric.REWARD_PART.format(name=name)
+            if Metric.REWARD_MEAN not in means or key not in means:
+                continue
+            history.append((means[Metric.REWARD_MEAN], means[key]))
+            if len(history) < MIN_BATCHES:
+                continue
+            was_suspected = name in self._suspected
+            bounds = KEPT_ERRORS if was_suspected else MIN_ERRORS
+            finding = _compare(name, np.asarray(history, dtype=np.float64).T, bounds)
+            if finding.suspected != was_suspected:
+                self._suspected = self._suspected ^ {name}
+                findings.append(finding)
+        return findings
 
 
-def trend(means: Sequence[float]) -> float:
-    """The mean of the newer half of `means` less that of the older; 0 where it is not significant or there are too few
-    batches."""
-    if len(means) < 2 * NUM_BATCHES:
-        return 0.0
-    older, newer = np.split(np.asarray(means, dtype=np.float64), 2)
-    change = float(newer.mean() - older.mean())
-    error = math.sqrt((older.var(ddof=1) + newer.var(ddof=1)) / NUM_BATCHES)
-    return change if abs(change) > NUM_ERRORS * error else 0.0
+def _compare(name: str, history: Array, bounds: Mapping[int, float]) -> Finding:
+    """The finding over the fewest batches that make hacking suspected; over the most that there are if none do.
+
+    Args:
+        name: key of the monitored reward.
+        history: two rows, of the optimised and the monitored reward's means.
+        bounds: by number of batches, the standard errors by which both must have changed.
+    """
+    for num_batches, bound in bounds.items():
+        if num_batches > history.shape[1]:
+            break
+        changes, errors = fitted_changes(history[:, -num_batches:])
+        suspected = bool(is_hacking(changes, errors, bound))
+        optimised, monitored = (
+            RewardChange(change=float(change), standard_error=float(error))
+            for change, error in zip(changes, errors, strict=True)
+        )
+        finding = Finding(name, suspected, num_batches, optimised, monitored)
+        if suspected:
+            break
+    return finding
+
+
+def is_hacking(changes: Array, errors: Array, bound: float) -> NDArray[np.bool_]:
+    """Whether changes beyond `bound` standard errors are evidence. The first axis of `changes` and of their standard
+    `errors` holds the optimised and the monitored reward."""
+    return (changes[0] > bound * errors[0]) & (-changes[1] > bound * errors[1])
+
+
+def fitted_changes(means: Array) -> tuple[Array, Array]:
+    """The change of a fitted line from the first to the last of `means` along the last axis, and its standard error.
+
+    The variance of the slope is multiplied by (1 + ρ) / (1 − ρ) for an autocorrelation of ρ between neighbours. Fitting
+    a line makes residuals of a short series look less alike than the noise is: ρ is estimated as (n r + 3) / (n − 5)
+    from the residuals' r, which simulation shows to be about unbiased from 20 batches on.
+    """
+    n = means.shape[-1]
+    x = np.arange(n) - (n - 1) / 2
+    spread = x @ x
+    centred = means - means.mean(axis=-1, keepdims=True)
+    slopes = centred @ x / spread
+    residuals = centred - slopes[..., None] * x
+    squares = (residuals**2).sum(axis=-1)
+    neighbours = (residuals[..., 1:] * residuals[..., :-1]).sum(axis=-1)
+    r = np.divide(neighbours, squares, out=np.zeros_like(squares), where=squares > 0)
+    rho = np.clip((n * r + 3) / (n - 5), 0.0, MAX_AUTOCORRELATION)
+    errors = np.sqrt(squares / (n - 2) / spread * (1 + rho) / (1 - rho))
+    return slopes * (n - 1), errors * (n - 1)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventItem } from "../../live/item_list.ts";
-import { phaseItem, publishItem, resizeReport, resumedItem, run } from "../../testing/builders.ts";
+import { hackingItem, phaseItem, publishItem, resizeReport, resumedItem, run } from "../../testing/builders.ts";
 import { describe } from "./event_words.ts";
 
 const at = { stream_seq: 1, at: 1, attempt: 1 };
@@ -58,6 +58,14 @@ const EVENTS: readonly (readonly [EventItem, string])[] = [
     "Checkpoint after batch 5, 2.0 KiB",
   ],
   [
+    hackingItem(),
+    "Reward hacking suspected: over 40 batches the optimised reward changed by +0.12 ± 0.01, the monitored shape judge by −0.2 ± 0.02",
+  ],
+  [
+    hackingItem({ suspected: false }),
+    "Reward hacking no longer suspected: over 40 batches the optimised reward changed by +0.12 ± 0.01, the monitored shape judge by −0.2 ± 0.02",
+  ],
+  [
     { ...at, type: "gate", body: { gate: "replay", batch: 1, passed: false, values: { mean_error: 0.5 } } },
     "Replay gate FAILED: mean error 0.5",
   ],
@@ -97,6 +105,7 @@ test("good and bad news stand out", () => {
   assert.deepEqual(tone("state"), ["bad"]);
   assert.deepEqual(tone("transition"), ["plain", "plain"]);
   assert.deepEqual(tone("gate"), ["bad"]);
+  assert.deepEqual(tone("reward_hacking"), ["bad", "good"]);
   assert.deepEqual(tone("command_done"), ["bad"]);
   assert.deepEqual(tone("evaluation"), ["good"]);
   assert.equal(describe(adapter(1, true)).tone, "good");

@@ -1,5 +1,6 @@
 /** Stream items in plain words, for the event log. */
 
+import type { RewardChange, RewardHackingFields } from "../../api/schema.ts";
 import { bytes, duration, number, spelt, words } from "../../base/format.ts";
 import { resizeText } from "../../base/resize_words.ts";
 import type { EventItem } from "../../live/item_list.ts";
@@ -49,11 +50,25 @@ function textOf(item: EventItem): string {
       const { gate, passed, values } = item.body;
       return `${words(gate)} gate ${passed ? "passed" : "FAILED"}: ${valuesText(values)}`;
     }
+    case "reward_hacking":
+      return hackingText(item.body);
     case "plan":
       return `New plan after batch ${item.body.batch}: ${item.body.reason}`;
     case "command_done":
       return `Command ${item.body.accepted ? "done" : "refused"}${after(item.body.detail)}`;
   }
+}
+
+function hackingText(body: RewardHackingFields): string {
+  const { suspected, monitored, num_batches, optimised_change, monitored_change } = body;
+  const over = `over ${num_batches} batches the optimised reward changed by ${changeText(optimised_change)}`;
+  const other = `the monitored ${spelt(monitored)} by ${changeText(monitored_change)}`;
+  return `Reward hacking ${suspected ? "suspected" : "no longer suspected"}: ${over}, ${other}`;
+}
+
+/** "+0.12 ± 0.01". */
+export function changeText({ change, standard_error }: RewardChange): string {
+  return `${change < 0 ? "−" : "+"}${number(Math.abs(change), 2)} ± ${number(standard_error, 1)}`;
 }
 
 function after(detail: string): string {
@@ -74,6 +89,8 @@ function toneOf(item: EventItem): Tone {
       return toneOfState(item.body.state);
     case "gate":
       return item.body.passed ? "plain" : "bad";
+    case "reward_hacking":
+      return item.body.suspected ? "bad" : "good";
     case "command_done":
       return item.body.accepted ? "plain" : "bad";
     case "lanes":

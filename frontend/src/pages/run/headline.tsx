@@ -2,6 +2,7 @@
 
 import { number, percent } from "../../base/format.ts";
 import type { RunProps } from "./context.ts";
+import { HackingNotice } from "./hacking_notice.tsx";
 import { type Figure, figuresOf } from "./headline_figures.ts";
 
 export function Headline({ store, run }: RunProps) {
@@ -11,15 +12,7 @@ export function Headline({ store, run }: RunProps) {
   const idle = store.metrics.last("lanes/idle_share");
   return (
     <section class="card headline" aria-label="Before and after">
-      {store.metrics.last("reward/hacking_suspected") === 1 && (
-        <p class="notice warn small hacking" role="status">
-          <span>
-            <b>Reward hacking?</b> Over the last ten batches the trained reward rose while a watched one fell, both
-            beyond their noise. <a href="#samples">Look at the samples</a>; <a href="#logs">the log</a> names the one
-            that fell.
-          </span>
-        </p>
-      )}
+      <HackingNotice events={store.events.items.value} />
       {figuresOf(store.metrics, run.spec).map((figure) => (
         <BeforeAfterFigure key={figure.label} {...figure} numEvaluations={numEvaluations} />
       ))}
