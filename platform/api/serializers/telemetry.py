@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.bounded import MAX_ID, listed, name_to_find, unix_seconds, words_to_find
 from telemetry.curves.curves import MAX_POINTS
 from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
 from telemetry.selectors import LOG_LEVELS
@@ -18,18 +19,18 @@ def parts(text: str) -> tuple[str, ...]:
 
 
 class MetricsQuery(serializers.Serializer[Any]):
-    keys = serializers.CharField(default="", help_text="Metric names, separated by commas. Default: all.")
+    keys = listed(default="", help_text="Metric names, separated by commas. Default: all.")
     max_points = serializers.IntegerField(default=500, min_value=2, max_value=MAX_POINTS)
 
 
 class WindowQuery(serializers.Serializer[Any]):
-    to = serializers.FloatField(
+    to = unix_seconds(
         required=False, help_text="End of the window in Unix seconds. Default: the end of the newest span."
     )
 
     def get_fields(self) -> dict[str, Any]:
         # `from` is a keyword of Python, so it cannot be written as an attribute.
-        start = serializers.FloatField(
+        start = unix_seconds(
             required=False, help_text="Start of the window in Unix seconds. Default: the start of the first span."
         )
         return {"from": start, **super().get_fields()}
@@ -45,10 +46,12 @@ class LendingQuery(serializers.Serializer[Any]):
 
 class EventsQuery(serializers.Serializer[Any]):
     after_seq = serializers.IntegerField(
-        required=False, min_value=0, help_text="Items above this number, oldest first."
+        required=False, min_value=0, max_value=MAX_ID, help_text="Items above this number, oldest first."
     )
-    before_seq = serializers.IntegerField(required=False, min_value=1, help_text="The newest items below this number.")
-    types = serializers.CharField(
+    before_seq = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_ID, help_text="The newest items below this number."
+    )
+    types = listed(
         default="",
         help_text="Types by comma, or `all`. Default: all but the frequent ones (metrics, spans, lend, log, …).",
     )
@@ -57,7 +60,7 @@ class EventsQuery(serializers.Serializer[Any]):
 
 class LogsQuery(serializers.Serializer[Any]):
     level = serializers.ChoiceField(LOG_LEVELS, default="", help_text="The least severity listed.")
-    source = serializers.CharField(default="", help_text="Name of a lane, or `driver`.")
-    search = serializers.CharField(default="", help_text="Text that the message contains.")
-    before_seq = serializers.IntegerField(required=False, min_value=1)
+    source = name_to_find(default="", help_text="Name of a lane, or `driver`.")
+    search = words_to_find(default="", help_text="Text that the message contains.")
+    before_seq = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
     limit = serializers.IntegerField(default=200, min_value=1, max_value=MAX_ITEMS)
