@@ -4,8 +4,13 @@ from functools import cache
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
 from rest_framework.response import Response
+
+from worker.contracts.plain_json import text_problem
+from worker.contracts.shown_values import shown
 
 DEFAULT_PAGE = 100
 MAX_PAGE = 1000
@@ -15,6 +20,26 @@ class CursorPage(CursorPagination):
     page_size = DEFAULT_PAGE
     page_size_query_param = "limit"
     max_page_size = MAX_PAGE
+
+    def get_page_size(self, request: Request) -> int:
+        """Raises `ValidationError` where DRF takes the default."""
+        asked = request.query_params.get(self.page_size_query_param)
+        if asked is None:
+            return DEFAULT_PAGE
+        if not (
+            asked.isascii() and asked.isdigit() and len(asked) <= len(str(MAX_PAGE)) and 1 <= int(asked) <= MAX_PAGE
+        ):
+            raise ValidationError(
+                {"limit": [f"`limit` must be a whole number ≥ 1 and ≤ {MAX_PAGE}, got {shown(asked)}"]}
+            )
+        return int(asked)
+
+    def decode_cursor(self, request: Request) -> Any:
+        """Raises `NotFound` for a cursor that no page gave."""
+        cursor = super().decode_cursor(request)
+        if cursor is not None and text_problem(cursor.position or ""):
+            raise NotFound(self.invalid_cursor_message)
+        return cursor
 
     def get_paginated_response(self, data: Any) -> Response:
         return Response({"next": self.get_next_link(), "results": data})

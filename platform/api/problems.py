@@ -6,7 +6,8 @@ Unknown exceptions propagate: they are defects, which Django logs with their tra
 from http import HTTPStatus
 from typing import Any, NotRequired
 
-from django.core.exceptions import PermissionDenied
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.http import Http404
 from pydantic import with_config
@@ -84,6 +85,9 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return problem(409, str(error), resize=str(error.resize.pk)), {}
         case PlanningFailed() | PoolInUse():
             return problem(409, str(error)), {}
+        case RequestDataTooBig():
+            limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 2**20
+            return problem(413, f"the body must be ≤ {limit} MiB, got more: send less at once"), {}
         case Http404():
             return problem(404, str(error) or "there is nothing here that you may see"), {}
         case PermissionDenied():

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from worker.contracts.error_sentences import error_sentences
 from worker.contracts.prompts import Prompt
+from worker.contracts.shown_values import shown
 
 MAX_UPLOAD_BYTES = 4 * 2**20
 MAX_PROMPTS = 20_000
@@ -76,7 +77,7 @@ def _prompt(item: Any, where: str) -> Prompt | None:
     fields = _fields(item, where) if isinstance(item, Mapping) else {"text": item}
     if not isinstance(fields["text"], str):
         raise PromptsRefused(
-            f"{where} must be a text or an object with `prompt` or `text`, got {type(fields['text']).__name__}"
+            f"{where} must be a text or an object with `prompt` or `text`, got {shown(fields['text'])}"
         )
     fields["text"] = fields["text"].strip()
     if not fields["text"]:
@@ -113,7 +114,7 @@ def _from_json(text: str) -> Iterable[Item]:
     if isinstance(document, dict) and isinstance(document.get("prompts"), list):
         document = document["prompts"]
     if not isinstance(document, list):
-        raise PromptsRefused(f"the JSON must be a list of prompts, got {type(document).__name__}")
+        raise PromptsRefused(f"the JSON must be a list of prompts, got {shown(document)}")
     return ((f"item {number}", item) for number, item in enumerate(document, start=1))
 
 

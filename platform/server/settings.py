@@ -126,6 +126,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 2**20
+"""Of a body: 100,000 prompts of 300 characters. A larger one is refused before it is parsed."""
 CONTENT_SECURITY_POLICY = "; ".join(
     [
         "default-src 'self'",
@@ -145,9 +146,14 @@ REST_FRAMEWORK = {
         "api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "rest_framework.permissions.IsAuthenticated",
+        "api.query_parameters.KnownParameters",
+    ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["api.json_body.PlainJSONParser"],
+    # `format` would choose a renderer; there is only one.
+    "URL_FORMAT_OVERRIDE": None,
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "api.contract_schema.AutoSchema",
     "EXCEPTION_HANDLER": "api.problems.exception_handler",

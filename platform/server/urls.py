@@ -10,3 +10,8 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("dashboard.urls")),
 ]
+
+handler400 = "server.error_pages.bad_request"
+handler403 = "server.error_pages.permission_denied"
+handler404 = "server.error_pages.page_not_found"
+handler500 = "server.error_pages.server_error"

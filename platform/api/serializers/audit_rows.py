@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import ModelAnswer
+from api.serializers.bounded import Moment, name_to_find
 from api.serializers.pool_history import PageQuery
 from audit.models import AuditEntry
 
@@ -44,12 +45,12 @@ class AuditRow(ModelAnswer):
 
 
 class AuditQuery(PageQuery):
-    actor = serializers.CharField(required=False, help_text="Name of a user, or of a part of Tandem.")
-    token_key = serializers.CharField(required=False, help_text="As the list of tokens shows it.")
-    action = serializers.CharField(required=False, help_text="An action, or the beginning of one: `gpu.`, `run.c`.")
-    object_type = serializers.CharField(required=False)
-    object_id = serializers.CharField(required=False)
+    actor = name_to_find(required=False, help_text="Name of a user, or of a part of Tandem.")
+    token_key = name_to_find(required=False, help_text="As the list of tokens shows it.")
+    action = name_to_find(required=False, help_text="An action, or the beginning of one: `gpu.`, `run.c`.")
+    object_type = name_to_find(required=False)
+    object_id = name_to_find(required=False)
     project_id = serializers.UUIDField(required=False)
-    request_id = serializers.CharField(required=False)
-    since = serializers.DateTimeField(required=False, help_text="Rows from then on.")
-    until = serializers.DateTimeField(required=False, help_text="Rows before then.")
+    request_id = name_to_find(required=False)
+    since = Moment(required=False, help_text="Rows from then on.")
+    until = Moment(required=False, help_text="Rows before then.")

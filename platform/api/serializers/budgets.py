@@ -1,11 +1,14 @@
 """What projects may spend, and have spent."""
 
+from decimal import Decimal
 from typing import Any
 
 from rest_framework import serializers
 
 from api.serializers.answers import Answer
+from api.serializers.bounded import Number
 from fleet.models import BudgetPeriod, BudgetUnit, WhenSpent
+from fleet.shares.spending import MAX_AMOUNT
 
 UNIT_HELP = "`cost` in the currency of the GPUs' prices, by which GPUs without a price cost nothing; or `gpu_hours`."
 PERIOD_HELP = "A calendar `month` of UTC, or the `whole` time since it was set."
@@ -34,12 +37,12 @@ class Budget(Answer):
 
 
 class BudgetToSet(serializers.Serializer[Any]):
-    amount = serializers.DecimalField(max_digits=14, decimal_places=4)
+    amount = serializers.DecimalField(max_digits=14, decimal_places=4, min_value=Decimal(0), max_value=MAX_AMOUNT)
     unit = serializers.ChoiceField(choices=BudgetUnit.choices, help_text=UNIT_HELP)
     period = serializers.ChoiceField(
         choices=BudgetPeriod.choices, default=BudgetPeriod.MONTH.value, help_text=PERIOD_HELP
     )
-    warn_at = serializers.FloatField(default=0.8, help_text="Share of the amount that is warned of.")
+    warn_at = Number(default=0.8, min_value=0, max_value=1, help_text="Share of the amount that is warned of.")
     when_spent = serializers.ChoiceField(
         choices=WhenSpent.choices, default=WhenSpent.HOLD.value, help_text=WHEN_SPENT_HELP
     )

@@ -34,11 +34,15 @@ class PromptSetBody(Answer):
     created_at = serializers.DateTimeField()
 
 
+class PromptItem(serializers.JSONField):
+    """A text or an object; `worker.contracts.prompts` bounds it."""
+
+
 class NewPromptSet(serializers.Serializer[Any]):
     project = serializers.UUIDField()
     name = serializers.CharField(max_length=100)
     prompts = serializers.ListField(
-        child=serializers.JSONField(),
+        child=PromptItem(),
         min_length=1,
         max_length=MAX_PROMPTS,
         help_text="Texts, or objects with `text` or `prompt` and what else a prompt has; other keys become metadata.",

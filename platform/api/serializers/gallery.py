@@ -8,13 +8,16 @@ from rest_framework import serializers
 
 from api.contract_schema import component
 from api.serializers.answers import Answer, ModelAnswer
+from api.serializers.bounded import MAX_INTEGER
 from gallery import previews
 from gallery.archives import folder_of
 from gallery.models import Adapter, CheckpointRecord, Preview, PreviewImage, PreviewState, Sample
 from gallery.storage import content_type
 from worker.contracts.adapter_files import AdapterFile
+from worker.contracts.bounds import MAX_BATCHES
 from worker.contracts.names import Tuning
 from worker.contracts.previews import MAX_PREVIEW_PROMPTS, MAX_PREVIEW_SAMPLES
+from worker.contracts.prompts import MAX_PROMPT_CHARACTERS
 
 PURPOSES = ("train", "evaluate", "request")
 
@@ -30,19 +33,28 @@ def is_video(media_type: str) -> bool:
 class SamplesQuery(serializers.Serializer[Any]):
     purpose = serializers.ChoiceField(PURPOSES, default="")
     batch = serializers.IntegerField(
-        required=False, min_value=0, help_text="Batch of the samples. Default: the newest that has pictures."
+        required=False,
+        min_value=0,
+        max_value=MAX_BATCHES,
+        help_text="Batch of the samples. Default: the newest that has pictures.",
     )
 
 
 class ArtifactQuery(serializers.Serializer[Any]):
     attempt = serializers.IntegerField(
-        required=False, min_value=1, help_text="Attempt that made the file. Default: the newest that has the path."
+        required=False,
+        min_value=1,
+        max_value=MAX_INTEGER,
+        help_text="Attempt that made the file. Default: the newest that has the path.",
     )
 
 
 class ScheduleLogQuery(serializers.Serializer[Any]):
     attempt = serializers.IntegerField(
-        required=False, min_value=1, help_text="Attempt that the log is of. Default: the newest that has one."
+        required=False,
+        min_value=1,
+        max_value=MAX_INTEGER,
+        help_text="Attempt that the log is of. Default: the newest that has one.",
     )
 
 
@@ -162,9 +174,11 @@ class CheckpointBody(ModelAnswer):
 
 
 class NewPreview(serializers.Serializer[Any]):
-    prompts = serializers.ListField(child=serializers.CharField(), min_length=1, max_length=MAX_PREVIEW_PROMPTS)
+    prompts = serializers.ListField(
+        child=serializers.CharField(max_length=MAX_PROMPT_CHARACTERS), min_length=1, max_length=MAX_PREVIEW_PROMPTS
+    )
     num_samples = serializers.IntegerField(default=4, min_value=1, max_value=MAX_PREVIEW_SAMPLES)
-    seed = serializers.IntegerField(default=0, min_value=0)
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=MAX_INTEGER - MAX_PREVIEW_SAMPLES)
 
 
 class PreviewAnswer(Answer):

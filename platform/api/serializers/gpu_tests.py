@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.pages import MAX_PAGE
 from api.serializers.answers import ModelAnswer, contract_field
+from api.serializers.bounded import cursor, page_limit
 from fleet.health.upkeep import MAX_REASON_CHARS
 from fleet.models import GpuTest
 from worker.contracts.gpu_tests import GpuTestStep
@@ -42,8 +42,8 @@ class GpuTestBody(ModelAnswer):
 
 
 class GpuTestsQuery(serializers.Serializer[Any]):
-    cursor = serializers.CharField(required=False, help_text="Of the page, from `next` of the page before.")
-    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_PAGE, help_text="Tests of a page.")
+    cursor = cursor()
+    limit = page_limit("Tests")
 
 
 class GpuTestRequest(serializers.Serializer[Any]):

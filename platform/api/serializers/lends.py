@@ -5,21 +5,22 @@ from typing import Any
 from rest_framework import serializers
 
 from api.pages import DEFAULT_PAGE, MAX_PAGE
+from api.serializers.bounded import MAX_CURSOR_CHARS, Moment, name_to_find
 from telemetry.lending.lend_rows import LendKind
 from telemetry.lending.lend_sums import LendsBy
 
 
 class LendsQuery(serializers.Serializer[Any]):
-    since = serializers.DateTimeField(default=None, help_text="Begin of the window: lends that ended later.")
-    until = serializers.DateTimeField(default=None, help_text="End of the window: lends that began before.")
+    since = Moment(default=None, help_text="Begin of the window: lends that ended later.")
+    until = Moment(default=None, help_text="End of the window: lends that began before.")
     kind = serializers.ChoiceField([kind.value for kind in LendKind], default=None, help_text="Default: both.")
     run = serializers.UUIDField(default=None, help_text="The borrower.")
     project = serializers.UUIDField(default=None, help_text="The borrower's or the lender's.")
-    lane = serializers.CharField(default="", help_text="Label of a lane, or name of a GPU.")
+    lane = name_to_find(default="", help_text="Label of a lane, or name of a GPU.")
 
 
 class LendsPageQuery(LendsQuery):
-    cursor = serializers.CharField(default="", help_text="From `next` of the page before.")
+    cursor = serializers.CharField(default="", max_length=MAX_CURSOR_CHARS, help_text="From `next` of the page before.")
     limit = serializers.IntegerField(default=DEFAULT_PAGE, min_value=1, max_value=MAX_PAGE)
 
 

@@ -4,6 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.runs import SpecDocument
+
 
 class SpecToPlan(serializers.Serializer[Any]):
-    spec = serializers.JSONField(help_text="A run spec as an object, or as YAML text.")
+    spec = SpecDocument(help_text="A run spec as an object, or as YAML text.")

@@ -1,17 +1,19 @@
 """Nodes, GPUs and lanes of the pool, and the actions of pool admins."""
 
+from decimal import Decimal
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from api.pages import MAX_PAGE
 from api.serializers.answers import Answer, contract_field
+from api.serializers.bounded import MAX_ID, Labels, Moment, cursor, listed, name_to_find, page_limit
 from api.serializers.gpu_tests import GpuTestBody
 from fleet.allocation.wide_lanes import MAX_GPUS_PER_LANE
 from fleet.health.upkeep import LANE_ACTIONS, MAX_REASON_CHARS, PoolAction
 from fleet.health_rules import Health
 from fleet.models import LaneKind, StateChange
+from fleet.pools.annotate import MAX_NOTES_CHARS, MAX_PRICE
 from fleet.states.standing import PoolState
 from worker.contracts.node_reports import GpuFaults, GpuIdentity, GpuLive, GpuTopology
 
@@ -20,8 +22,6 @@ STATES = [state.value for state in PoolState]
 HEALTHS = [health.value for health in Health]
 POOL_ACTION_KINDS = [action.value for action in PoolAction]
 LANE_ACTION_KINDS = [action.value for action in LANE_ACTIONS]
-MAX_ID = 2**63 - 1
-"""The largest key that the database can hold."""
 MAX_TARGETS = 1000
 """Most nodes, GPUs or lanes of one call: each takes some milliseconds of one transaction."""
 
@@ -151,7 +151,7 @@ class PoolChange(Answer):
 
 
 class NodesQuery(serializers.Serializer[Any]):
-    ids = serializers.CharField(
+    ids = listed(
         required=False, help_text="Only these nodes, by id, separated by commas. Ids that name nothing are left out."
     )
 
@@ -163,20 +163,20 @@ class NodesQuery(serializers.Serializer[Any]):
 
 
 class HistoryQuery(serializers.Serializer[Any]):
-    cursor = serializers.CharField(required=False, help_text="Of the page, from `next` of the page before.")
-    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_PAGE, help_text="Changes of a page.")
+    cursor = cursor()
+    limit = page_limit("Changes")
 
 
 class LanesQuery(serializers.Serializer[Any]):
-    node = serializers.CharField(required=False)
-    pool = serializers.CharField(required=False)
+    node = name_to_find(required=False)
+    pool = name_to_find(required=False)
     kind = serializers.ChoiceField(LANE_KINDS, required=False)
     state = serializers.ChoiceField(STATES, required=False)
 
 
 class GpusQuery(serializers.Serializer[Any]):
-    node = serializers.CharField(required=False)
-    accelerator = serializers.CharField(required=False)
+    node = name_to_find(required=False)
+    accelerator = name_to_find(required=False)
     state = serializers.ChoiceField(STATES, required=False)
 
 
@@ -185,7 +185,7 @@ class NodeAction(serializers.Serializer[Any]):
     reason = serializers.CharField(
         default="", allow_blank=True, max_length=MAX_REASON_CHARS, help_text="Required except for resume."
     )
-    until = serializers.DateTimeField(
+    until = Moment(
         required=False,
         allow_null=True,
         default=None,
@@ -214,12 +214,16 @@ class LaneAction(NodeAction):
 class AnnotationsToWrite(serializers.Serializer[Any]):
     """What is left out stays as it is."""
 
-    labels = serializers.DictField(
-        child=serializers.CharField(allow_blank=True), required=False, help_text="All labels; those not named go."
-    )
-    notes = serializers.CharField(required=False, allow_blank=True)
+    labels = Labels(required=False, help_text="All labels; those not named go.")
+    notes = serializers.CharField(required=False, allow_blank=True, max_length=MAX_NOTES_CHARS)
     price_per_gpu_hour = serializers.DecimalField(
-        max_digits=10, decimal_places=4, required=False, allow_null=True, help_text="Null takes the price away."
+        max_digits=10,
+        decimal_places=4,
+        min_value=Decimal(0),
+        max_value=MAX_PRICE,
+        required=False,
+        allow_null=True,
+        help_text="Null takes the price away.",
     )
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.pages import MAX_PAGE
 from api.serializers.answers import Answer, contract_field
-from api.serializers.pool import HEALTHS, LANE_KINDS, MAX_ID, MAX_TARGETS
+from api.serializers.bounded import MAX_ID, Moment, cursor, name_to_find, page_limit
+from api.serializers.pool import HEALTHS, LANE_KINDS, MAX_TARGETS
 from fleet.health.upkeep import MAX_REASON_CHARS
 from fleet.states.occupancy import MAX_BUCKETS
 from worker.contracts.node_reports import GpuFaults
@@ -38,7 +38,7 @@ class GpuMinutes(Answer):
 
 
 class GpuMinutesQuery(serializers.Serializer[Any]):
-    since = serializers.DateTimeField(required=False, help_text="Minutes from then on; all that are kept without it.")
+    since = Moment(required=False, help_text="Minutes from then on; all that are kept without it.")
 
 
 class GpuUseBody(Answer):
@@ -69,8 +69,8 @@ class GpuHealthBody(Answer):
 
 
 class PageQuery(serializers.Serializer[Any]):
-    cursor = serializers.CharField(required=False, help_text="Of the page, from `next` of the page before.")
-    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_PAGE, help_text="Rows of a page.")
+    cursor = cursor()
+    limit = page_limit("Rows")
 
 
 class GpusToTest(serializers.Serializer[Any]):
@@ -83,13 +83,13 @@ class GpusToTest(serializers.Serializer[Any]):
 
 
 class OccupancyQuery(serializers.Serializer[Any]):
-    since = serializers.DateTimeField(help_text="Begin of the window.")
-    until = serializers.DateTimeField(help_text="End of the window; what lies after now is left out.")
+    since = Moment(help_text="Begin of the window.")
+    until = Moment(help_text="End of the window; what lies after now is left out.")
     buckets = serializers.IntegerField(
         default=DEFAULT_BUCKETS, min_value=1, max_value=MAX_BUCKETS, help_text="Into how many equal parts it is cut."
     )
     kind = serializers.ChoiceField(LANE_KINDS, required=False, help_text="By default GPU lanes, where there are any.")
-    pool = serializers.CharField(required=False, help_text="Lanes that are in the pool of this name now.")
+    pool = name_to_find(required=False, help_text="Lanes that are in the pool of this name now.")
 
 
 class OccupancyArea(Answer):

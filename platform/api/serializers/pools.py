@@ -5,7 +5,11 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer
-from api.serializers.pool import LANE_KINDS, MAX_ID, MAX_TARGETS, STATES
+from api.serializers.bounded import MAX_ID, Labels
+from api.serializers.pool import LANE_KINDS, MAX_TARGETS, STATES
+from fleet.models.pools import LAST
+from fleet.pools.pool_services import MAX_DESCRIPTION_CHARS
+from worker.contracts.lanes import MAX_POOL_NAME_CHARS
 
 
 class LaneCount(Answer):
@@ -45,26 +49,26 @@ class Pool(Answer):
     )
 
 
-def _labels(**options: Any) -> serializers.DictField:
-    return serializers.DictField(child=serializers.CharField(allow_blank=True), **options)
-
-
 class PoolToChange(serializers.Serializer[Any]):
     """What is left out stays as it is."""
 
-    description = serializers.CharField(required=False, allow_blank=True)
-    match_labels = _labels(required=False, help_text="Labels that a lane must have, all of them.")
-    order = serializers.IntegerField(required=False, help_text="Of pools that match a lane, the lowest has it.")
+    description = serializers.CharField(required=False, allow_blank=True, max_length=MAX_DESCRIPTION_CHARS)
+    match_labels = Labels(required=False, help_text="Labels that a lane must have, all of them.")
+    order = serializers.IntegerField(
+        required=False, min_value=0, max_value=LAST - 1, help_text="Of pools that match a lane, the lowest has it."
+    )
 
 
 class NewPool(PoolToChange):
-    name = serializers.CharField(help_text="Small letters, digits and `-`; it cannot be changed.")
-    match_labels = _labels(help_text="Labels that a lane must have, all of them.")
+    name = serializers.CharField(
+        max_length=MAX_POOL_NAME_CHARS, help_text="Small letters, digits and `-`; it cannot be changed."
+    )
+    match_labels = Labels(help_text="Labels that a lane must have, all of them.")
 
 
 class LabelsToTry(serializers.Serializer[Any]):
     id = serializers.IntegerField(min_value=1, max_value=MAX_ID)
-    labels = _labels(help_text="All labels.")
+    labels = Labels(help_text="All labels.")
 
 
 class PoolsToTry(serializers.Serializer[Any]):

@@ -5,12 +5,16 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
+from api.serializers.bounded import MAX_INTEGER, Number, name_to_find
 from fleet.shares.pool_policies import SETTINGS
+from fleet.shares.shares import MAX_LANES as MAX_SHARE_LANES
+from fleet.shares.shares import MAX_WEIGHT
 from runs.forecast.end_forecast import Basis
 from runs.models import STATE_VALUES
 from runs.queue.alternatives import Change
 from runs.queue.queue_blockers import BlockerKind
 from runs.queue.queue_places import Direction
+from runs.resizing.resize_services import MAX_LANES
 from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
 from worker.contracts.names import Priority
 
@@ -50,12 +54,14 @@ class MovedInQueue(Answer):
 
 
 class QueueQuery(serializers.Serializer[Any]):
-    pool = serializers.CharField(required=False, help_text="Only the queue of this pool.")
-    limit = serializers.IntegerField(required=False, min_value=1, help_text="Only the first so many of each pool.")
+    pool = name_to_find(required=False, help_text="Only the queue of this pool.")
+    limit = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_INTEGER, help_text="Only the first so many of each pool."
+    )
 
 
 class PoolQuery(serializers.Serializer[Any]):
-    pool = serializers.CharField(default=DEFAULT_POOL, help_text="Name of the pool.")
+    pool = name_to_find(default=DEFAULT_POOL, help_text="Name of the pool.")
 
 
 HALF_LIFE_HELP = "After which use counts half in fair share."
@@ -133,11 +139,11 @@ class AlternativeLanes(Answer):
 
 
 class LanesToAskFor(serializers.Serializer[Any]):
-    num_rollout = serializers.IntegerField(required=False)
-    num_trainer = serializers.IntegerField(required=False)
-    num_reward = serializers.IntegerField(required=False)
+    num_rollout = serializers.IntegerField(required=False, min_value=0, max_value=MAX_LANES)
+    num_trainer = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LANES)
+    num_reward = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LANES)
     rewards_on_gpus = serializers.BooleanField(required=False)
-    pool = serializers.CharField(required=False)
+    pool = name_to_find(required=False)
 
 
 class PoolShare(Answer):
@@ -156,11 +162,22 @@ class PoolShare(Answer):
 
 
 class ShareToSet(serializers.Serializer[Any]):
-    guaranteed_lanes = serializers.IntegerField(default=0, help_text="Lanes that the project gets first.")
-    max_lanes = serializers.IntegerField(
-        default=None, allow_null=True, help_text="The most that it may hold; 0 keeps the project out of the pool."
+    guaranteed_lanes = serializers.IntegerField(
+        default=0, min_value=0, max_value=MAX_SHARE_LANES, help_text="Lanes that the project gets first."
     )
-    weight = serializers.FloatField(default=1.0, help_text="Its part, beside others', of lanes nobody is guaranteed.")
+    max_lanes = serializers.IntegerField(
+        default=None,
+        allow_null=True,
+        min_value=0,
+        max_value=MAX_SHARE_LANES,
+        help_text="The most that it may hold; 0 keeps the project out of the pool.",
+    )
+    weight = Number(
+        default=1.0,
+        min_value=0,
+        max_value=MAX_WEIGHT,
+        help_text="Its part, beside others', of lanes nobody is guaranteed.",
+    )
 
 
 class ShareToTry(ShareToSet):
@@ -168,9 +185,9 @@ class ShareToTry(ShareToSet):
 
 
 class SharesToTry(serializers.Serializer[Any]):
-    pool = serializers.CharField(default=DEFAULT_POOL)
+    pool = name_to_find(default=DEFAULT_POOL)
     shares = serializers.ListField(child=ShareToTry(), max_length=1000)
-    half_life_hours = serializers.FloatField(
+    half_life_hours = Number(
         default=None,
         allow_null=True,
         min_value=MIN_HALF_LIFE_HOURS,
@@ -187,8 +204,17 @@ class PoolPolicy(Answer):
     idle_release_minutes = serializers.IntegerField(allow_null=True, help_text=IDLE_RELEASE_HELP)
 
 
+def _bounds(name: str) -> dict[str, float]:
+    """The service refuses what lies on a bound that is not allowed, and says so."""
+    return {"min_value": SETTINGS[name].low, "max_value": SETTINGS[name].high}
+
+
 class PolicyToSet(serializers.Serializer[Any]):
-    half_life_hours = serializers.FloatField(required=False, help_text=HALF_LIFE_HELP)
-    reclaim_seconds = serializers.FloatField(required=False, help_text=RECLAIM_HELP)
-    idle_warning_minutes = serializers.IntegerField(required=False, help_text=IDLE_WARNING_HELP)
-    idle_release_minutes = serializers.IntegerField(required=False, allow_null=True, help_text=IDLE_RELEASE_HELP)
+    half_life_hours = Number(required=False, **_bounds("half_life_hours"), help_text=HALF_LIFE_HELP)
+    reclaim_seconds = Number(required=False, **_bounds("reclaim_seconds"), help_text=RECLAIM_HELP)
+    idle_warning_minutes = serializers.IntegerField(
+        required=False, **_bounds("idle_warning_minutes"), help_text=IDLE_WARNING_HELP
+    )
+    idle_release_minutes = serializers.IntegerField(
+        required=False, **_bounds("idle_release_minutes"), allow_null=True, help_text=IDLE_RELEASE_HELP
+    )

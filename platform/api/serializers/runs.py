@@ -5,12 +5,16 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
-from runs.models import STATE_VALUES
+from api.serializers.bounded import name_to_find, words_to_find
+from runs.models import MAX_NAME_CHARS, STATE_VALUES
 from runs.resizing.resize_services import MAX_LANES
+from runs.services import MAX_NOTES_CHARS, MAX_TAG_CHARS, MAX_TAGS
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
 from worker.contracts.names import LaneRole, Priority
+from worker.contracts.prompts import MAX_PROMPT_CHARACTERS
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.spec_yaml import MAX_YAML_CHARACTERS
 
 COMMAND_KINDS = [kind.value for kind in CommandKind]
 ACTION_KINDS = [kind.value for kind in CommandKind if kind is not CommandKind.RESIZE]
@@ -21,30 +25,40 @@ LANE_ROLES = [role.value for role in LaneRole]
 class RunsQuery(serializers.Serializer[Any]):
     project = serializers.UUIDField(required=False)
     state = serializers.ChoiceField(STATE_VALUES, required=False)
-    tag = serializers.CharField(required=False)
+    tag = words_to_find(required=False)
     archived = serializers.BooleanField(
         default=False, help_text="Whether to list only the archived runs. Default: only the others."
     )
-    search = serializers.CharField(required=False, help_text="Words of the name, the notes or a tag.")
+    search = words_to_find(required=False, help_text="Words of the name, the notes or a tag.")
 
 
 class SpecDocument(serializers.JSONField):
     """A run spec as a JSON object, or as YAML text."""
 
 
+def _notes() -> serializers.CharField:
+    return serializers.CharField(required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_NOTES_CHARS)
+
+
+def _tags() -> serializers.ListField:
+    return serializers.ListField(
+        child=serializers.CharField(max_length=MAX_TAG_CHARS), required=False, max_length=MAX_TAGS
+    )
+
+
 class NewRun(serializers.Serializer[Any]):
     project = serializers.UUIDField()
-    name = serializers.CharField(max_length=120)
+    name = serializers.CharField(max_length=MAX_NAME_CHARS)
     spec = SpecDocument(help_text="A run spec as an object, or as YAML text.")
     parent = serializers.UUIDField(required=False, allow_null=True)
-    notes = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
-    tags = serializers.ListField(child=serializers.CharField(), required=False)
+    notes = _notes()
+    tags = _tags()
 
 
 class RunChanges(serializers.Serializer[Any]):
-    name = serializers.CharField(required=False)
-    notes = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
-    tags = serializers.ListField(child=serializers.CharField(), required=False)
+    name = serializers.CharField(required=False, max_length=MAX_NAME_CHARS)
+    notes = _notes()
+    tags = _tags()
     archived = serializers.BooleanField(required=False)
     priority = serializers.ChoiceField(
         [priority.value for priority in Priority], required=False, help_text="Only while the run waits."
@@ -52,13 +66,15 @@ class RunChanges(serializers.Serializer[Any]):
 
 
 class DuplicateRequest(serializers.Serializer[Any]):
-    name = serializers.CharField(required=False, max_length=120)
+    name = serializers.CharField(required=False, max_length=MAX_NAME_CHARS)
     spec = SpecDocument(required=False, help_text="Default: the run's own.")
 
 
 class SpecToValidate(serializers.Serializer[Any]):
     spec = SpecDocument(required=False)
-    yaml = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
+    yaml = serializers.CharField(
+        required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_YAML_CHARACTERS
+    )
     project = serializers.UUIDField(required=False, help_text="Project whose uploaded prompt sets the spec may name.")
 
     def validate(self, attrs: dict[str, object]) -> dict[str, object]:
@@ -85,7 +101,7 @@ class Validation(Answer):
 class ActionRequest(serializers.Serializer[Any]):
     action = serializers.ChoiceField(ACTION_KINDS)
     prompts = serializers.ListField(
-        child=serializers.CharField(max_length=2000),
+        child=serializers.CharField(max_length=MAX_PROMPT_CHARACTERS),
         required=False,
         max_length=16,
         help_text="Prompts of `sample_now`.",
@@ -95,22 +111,26 @@ class ActionRequest(serializers.Serializer[Any]):
 class AddedLanes(serializers.Serializer[Any]):
     role = serializers.ChoiceField(LANE_ROLES)
     number = serializers.IntegerField(min_value=1, max_value=MAX_LANES, default=1)
-    device = serializers.CharField(
+    device = name_to_find(
         required=False, help_text="Accelerator that they must have, or `cpu`. Default: any that the role may use."
     )
 
 
 class ChangedLane(serializers.Serializer[Any]):
-    lane = serializers.CharField(help_text="Id of a lane of the run.")
+    lane = name_to_find(help_text="Id of a lane of the run.")
     role = serializers.ChoiceField(LANE_ROLES)
 
 
 class ResizeRequest(serializers.Serializer[Any]):
-    add = AddedLanes(many=True, required=False, help_text="Free lanes of the pool that join the run.")
-    release = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Ids of lanes that leave the run."
+    add = AddedLanes(
+        many=True, required=False, max_length=MAX_LANES, help_text="Free lanes of the pool that join the run."
     )
-    change = ChangedLane(many=True, required=False, help_text="Lanes of the run that get another role.")
+    release = serializers.ListField(
+        child=name_to_find(), required=False, max_length=MAX_LANES, help_text="Ids of lanes that leave the run."
+    )
+    change = ChangedLane(
+        many=True, required=False, max_length=MAX_LANES, help_text="Lanes of the run that get another role."
+    )
 
 
 class ResizeAnswer(Answer):

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from rest_framework import serializers
 
+from api.serializers.bounded import MAX_ID, listed, name_to_find, unix_seconds, words_to_find
 from telemetry.curves.curves import LAST_STEP, MAX_POINTS
 from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
 from telemetry.selectors import LOG_LEVELS
@@ -20,7 +21,7 @@ def parts(text: str) -> tuple[str, ...]:
 
 
 class MetricsQuery(serializers.Serializer[Any]):
-    keys = serializers.CharField(default="", help_text="Metric names, separated by commas. Default: all.")
+    keys = listed(default="", help_text="Metric names, separated by commas. Default: all.")
     max_points = serializers.IntegerField(default=500, min_value=2, max_value=MAX_POINTS)
     from_step = serializers.IntegerField(
         default=0, min_value=0, max_value=LAST_STEP, help_text="First optimizer step of the window."
@@ -35,8 +36,8 @@ MAX_SPARKLINES = 200
 
 
 class SparklinesQuery(serializers.Serializer[Any]):
-    ids = serializers.CharField(help_text=f"Ids of at most {MAX_SPARKLINES} runs, separated by commas.")
-    key = serializers.CharField(default=Metric.REWARD_MEAN.value, help_text="Name of the metric.")
+    ids = listed(help_text=f"Ids of at most {MAX_SPARKLINES} runs, separated by commas.")
+    key = name_to_find(default=Metric.REWARD_MEAN.value, help_text="Name of the metric.")
     max_points = serializers.IntegerField(default=60, min_value=2, max_value=500)
 
     def validate_ids(self, text: str) -> list[UUID]:
@@ -50,13 +51,13 @@ class SparklinesQuery(serializers.Serializer[Any]):
 
 
 class WindowQuery(serializers.Serializer[Any]):
-    to = serializers.FloatField(
+    to = unix_seconds(
         required=False, help_text="End of the window in Unix seconds. Default: the end of the newest span."
     )
 
     def get_fields(self) -> dict[str, Any]:
         # `from` is a keyword of Python, so it cannot be written as an attribute.
-        start = serializers.FloatField(
+        start = unix_seconds(
             required=False, help_text="Start of the window in Unix seconds. Default: the start of the first span."
         )
         return {"from": start, **super().get_fields()}
@@ -72,10 +73,12 @@ class LendingQuery(serializers.Serializer[Any]):
 
 class EventsQuery(serializers.Serializer[Any]):
     after_seq = serializers.IntegerField(
-        required=False, min_value=0, help_text="Items above this number, oldest first."
+        required=False, min_value=0, max_value=MAX_ID, help_text="Items above this number, oldest first."
     )
-    before_seq = serializers.IntegerField(required=False, min_value=1, help_text="The newest items below this number.")
-    types = serializers.CharField(
+    before_seq = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_ID, help_text="The newest items below this number."
+    )
+    types = listed(
         default="",
         help_text="Types by comma, or `all`. Default: all but the frequent ones (metrics, spans, lend, log, …).",
     )
@@ -84,7 +87,7 @@ class EventsQuery(serializers.Serializer[Any]):
 
 class LogsQuery(serializers.Serializer[Any]):
     level = serializers.ChoiceField(LOG_LEVELS, default="", help_text="The least severity listed.")
-    source = serializers.CharField(default="", help_text="Name of a lane, or `driver`.")
-    search = serializers.CharField(default="", help_text="Text that the message contains.")
-    before_seq = serializers.IntegerField(required=False, min_value=1)
+    source = name_to_find(default="", help_text="Name of a lane, or `driver`.")
+    search = words_to_find(default="", help_text="Text that the message contains.")
+    before_seq = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
     limit = serializers.IntegerField(default=200, min_value=1, max_value=MAX_ITEMS)

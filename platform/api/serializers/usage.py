@@ -5,12 +5,13 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer
+from api.serializers.bounded import Moment
 from runs.pool.lane_usage import UsageBy
 
 
 class UsageQuery(serializers.Serializer[Any]):
-    since = serializers.DateTimeField(help_text="Begin of the window.")
-    until = serializers.DateTimeField(help_text="End of the window, not included.")
+    since = Moment(help_text="Begin of the window.")
+    until = Moment(help_text="End of the window, not included.")
     by = serializers.ChoiceField([by.value for by in UsageBy], default=UsageBy.PROJECT.value)
 
 

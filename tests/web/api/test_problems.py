@@ -1,0 +1,114 @@
+"""Whatever goes wrong below `/api/` is answered as problem+json, with what to do."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest import MonkeyPatch
+from rest_framework.test import APIClient
+
+from api.query_parameters import known_parameters
+from api.views.runs import RunViewSet
+from api.views.telemetry import LogsView, StalenessView
+from runs.models import Run
+
+pytestmark = pytest.mark.django_db
+
+
+def detail_of(response: Any, status: int) -> str:
+    assert (response.status_code, response.headers["Content-Type"]) == (status, "application/problem+json")
+    return str(response.json()["detail"])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/api/", "/api/v1/nothing", "/api/v2/runs", "/api/ingest/v1/nothing"),
+        *("/api/v1/runs/not-an-id", "/api/v1/runs/not-an-id/metrics", "/api/v1/projects/1", "/api/v1/nodes/x"),
+    ],
+)
+def test_an_unknown_address_or_a_malformed_id_is_a_problem(client: Client, path: str) -> None:
+    assert path in detail_of(client.get(path), 404)
+
+
+def test_an_unknown_address_elsewhere_is_a_page(client: Client) -> None:
+    assert client.get("/nothing").headers["Content-Type"].startswith("text/html")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "nodes/99999999999999999999999",
+        "gpus/99999999999999999999999/minutes",
+        "pools/%00",
+        "pools/" + "x" * 5000,
+        "runs/00000000-0000-0000-0000-000000000000/artifacts/%00",
+        "runs?cursor=cD0lMDA=",
+        "prompt-sets?cursor=cD0lMDA=",
+    ],
+)
+def test_what_can_name_nothing_is_a_404_as_json(pool_admin: APIClient, path: str) -> None:
+    detail_of(pool_admin.get(f"/api/v1/{path}"), 404)
+
+
+def test_a_defect_is_a_problem(api: APIClient, monkeypatch: MonkeyPatch) -> None:
+    def broken(*args: object, **options: object) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr("api.views.catalog.selectors.list_presets", broken)
+    api.raise_request_exception = False
+    assert "X-Request-ID" in detail_of(api.get("/api/v1/presets"), 500)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("runs?stat=running", "`stat` is no query parameter here: did you mean `state`?"),
+        ("runs?colour=red", "use one of project, state, tag, archived, search, cursor, limit"),
+        ("presets?x=1", "this address takes none"),
+        ("me?format=json", "this address takes none"),
+        ("prompt-sets?projects=1", "did you mean `project`?"),
+        ("runs?limit=0", "`limit` must be a whole number ≥ 1 and ≤ 1000, got '0'"),
+        ("runs?limit=many", "got 'many'"),
+        ("usage?since=0001-01-01T00:00:00%2B23:00&until=2026-01-01T00:00:00Z", "`since` must be a time such as"),
+        ("usage?since=1800-01-01T00:00:00Z&until=2026-01-01T00:00:00Z", "between the years 1970 and 2200, got 1800"),
+        ("lends?run=x", "`run` must be an id of 32 hexadecimal digits, got 'x'"),
+    ],
+)
+def test_a_query_parameter_that_is_not_taken_is_named(api: APIClient, path: str, said: str) -> None:
+    assert said in detail_of(api.get(f"/api/v1/{path}"), 400)
+
+
+def test_numbers_of_a_window_are_finite(api: APIClient, make_run: Callable[..., Run], project: object) -> None:
+    run = make_run(project=project)
+    for value in ("nan", "inf", "-1", "1e300", "x"):
+        assert detail_of(api.get(f"/api/v1/runs/{run.pk}/timeline?from={value}"), 400).startswith("`from` must be")
+
+
+def test_the_known_parameters_are_the_documented_ones() -> None:
+    assert known_parameters(LogsView, "get") == ("level", "source", "search", "before_seq", "limit")
+    assert known_parameters(RunViewSet, "list")[-2:] == ("cursor", "limit")
+    assert known_parameters(RunViewSet, "retrieve") == known_parameters(StalenessView, "get") == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ("{", 400, "the body is not valid JSON"),
+        ('{"spec": NaN}', 400, "the body is not valid JSON"),
+        ('{"spec": 1e999}', 400, "`spec` must be a finite number, got inf"),
+        ('{"spec": {"a\\u0000": 1}}', 400, "`spec` has a name that must not hold a NUL"),
+        ('{"spec": "\\ud800"}', 400, "half of a surrogate pair"),
+        (f'{{"spec": {"[" * 50}{"]" * 50}}}', 400, "nested ≤ 32 deep"),
+        ("[" * 200_000, 400, "nested ≤ 32 deep"),
+        (f'{{"spec": {"9" * 5000}}}', 400, "the body is not valid JSON"),
+        (f'"{"x" * 2**25}"', 413, "≤ 32 MiB"),
+        ("[]", 400, "the body must be an object, got a list of 0"),
+        ("null", 400, "the body must be an object, got nothing"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_body_that_cannot_be_read_says_why(api: APIClient, body: str, status: int, said: str) -> None:
+    answer = api.post("/api/v1/runs:validate", body, content_type="application/json")
+    assert said in detail_of(answer, status)
