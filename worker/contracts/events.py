@@ -160,6 +160,33 @@ class StalenessEvent(Event):
     counts: dict[int, int]
 
 
+class GroupOutcome(Contract):
+    """What became of one group of a batch once all its samples were scored."""
+
+    prompt_index: Index
+    """The prompt's index among the run's."""
+    mean_reward: float | None
+    """Mean of the weighted sum of the trained rewards; `None` where no sample has one."""
+    reward_std: Annotated[float, Field(ge=0)]
+    """Standard deviation of the same, of the population."""
+    has_spread: bool
+    """Whether some advantage of the group differs from 0: without that it teaches nothing."""
+    num_dropped_draws: Index = 0
+    """Draws before this one that were dropped for want of spread (`batch.max_resamples`)."""
+    num_missing: Index = 0
+    """Samples that lack a trained reward."""
+    num_repeated_fragments: Index = 0
+    """Fragments that were generated once more, because their lane was lost."""
+
+
+class GroupsEvent(Event):
+    """What became of every group of a batch, in index order."""
+
+    type: Literal["groups"] = "groups"
+    batch: Index
+    groups: tuple[GroupOutcome, ...]
+
+
 class PublishEvent(Event):
     """A policy version that the trainer published and every rollout lane has pulled and verified."""
 
@@ -336,6 +363,7 @@ RunEvent = Annotated[
     | SamplesEvent
     | EvaluationEvent
     | StalenessEvent
+    | GroupsEvent
     | PublishEvent
     | AdapterEvent
     | CheckpointEvent

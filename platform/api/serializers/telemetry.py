@@ -6,10 +6,13 @@ from rest_framework import serializers
 
 from telemetry.curves.curves import MAX_POINTS
 from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
+from telemetry.prompts.prompt_audit import PromptOrder
 from telemetry.selectors import LOG_LEVELS
 from telemetry.timeline.timeline import DEFAULT_SPANS, MAX_SPANS
 
 MAX_ITEMS = 1000
+MAX_PROMPT_OFFSET = 1_000_000
+"""Ten times the most prompts of a set."""
 
 
 def parts(text: str) -> tuple[str, ...]:
@@ -41,6 +44,14 @@ class TimelineQuery(WindowQuery):
 
 class LendingQuery(serializers.Serializer[Any]):
     limit = serializers.IntegerField(default=DEFAULT_DECISIONS, min_value=1, max_value=MAX_DECISIONS)
+
+
+class PromptsQuery(serializers.Serializer[Any]):
+    order = serializers.ChoiceField(
+        list(PromptOrder), default=PromptOrder.WITHOUT_SPREAD, help_text="What comes first."
+    )
+    offset = serializers.IntegerField(default=0, min_value=0, max_value=MAX_PROMPT_OFFSET)
+    limit = serializers.IntegerField(default=50, min_value=1, max_value=200)
 
 
 class EventsQuery(serializers.Serializer[Any]):
