@@ -9,7 +9,7 @@ a run cost the same at any length.
 from django.db import models
 
 from runs.models import Run
-from worker.contracts.events import GroupOutcome
+from worker.contracts.sample_reports import GroupOutcome
 from worker.contracts.spans import Span
 
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.events import GroupOutcome, GroupsEvent
+from worker.contracts.events import GroupsEvent
+from worker.contracts.sample_reports import GroupOutcome
 from worker.engine.control.advantages import AdvantageCache
 from worker.engine.control.fragment_store import FragmentStore
 from worker.engine.telemetry.telemetry_client import TelemetryClient
