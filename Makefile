@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-staleness lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-dashboard bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -93,6 +93,9 @@ bench-pool: ready-dev ## what 512 GPUs cost: REST, live frames, drawing in a bro
 
 bench-queue: ready-dev ## what the queue costs with 1,000 runs waiting for 512 GPUs: forecast, dispatch, the page (2 minutes)
 	@exec $(PYTHON) -m tests.bench.queue
+
+bench-dashboard: ready-dev ## what the pages cost with a run of a million points, 10,000 runs and 512 GPUs, in a browser (4 minutes)
+	@exec $(PYTHON) -m tests.bench.dashboard
 
 lock: ready-dev ## rewrite the requirement locks
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec deploy/requirements/lock.sh

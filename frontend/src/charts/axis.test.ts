@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { curveOf } from "../live/growing_curve.ts";
 import { series } from "../testing/builders.ts";
-import { chartColumns, join, tickTexts, xValues } from "./axis.ts";
+import { chartColumns, join, logTexts, tickTexts, xValues } from "./axis.ts";
 
 const curve = (value: readonly number[], width = 0) => curveOf(series(value, width));
 
@@ -77,4 +77,9 @@ test("ticks tell neighbours apart, however small, and zero is zero", () => {
   assert.deepEqual(tickTexts([0, 1e-5, 2e-5], 1e-5), ["0", "1e-5", "2e-5"]);
   assert.deepEqual(tickTexts([0.00149, 0.0015], 1e-5), ["0.00149", "0.00150"]);
   assert.deepEqual(tickTexts([1000, 2000], 1000), ["1,000", "2,000"]);
+});
+
+test("logarithmic ticks are labelled by their first digits, over many powers by powers alone", () => {
+  assert.deepEqual(logTexts([0.5, 0.6, 1, 2, 3, 5, 10]), ["0.5", "", "1", "2", "", "5", "10"]);
+  assert.deepEqual(logTexts([1e-6, 2e-6, 1e-3, 1, 1000, 1e6]), ["1e-6", "", "0.001", "1", "1000", "1e6"]);
 });

@@ -100,3 +100,20 @@ export function tickTexts(ticks: readonly number[], increment: number): string[]
 
 const MAX_DECIMALS = 8;
 const LEAST_PLAIN = 1e-3;
+
+/** More powers of ten than this leave no room for labels between them. */
+const MAX_CROWDED_POWERS = 2;
+
+/** Labels of logarithmic ticks; those left out keep their line. */
+export function logTexts(ticks: readonly number[]): string[] {
+  const spread = Math.log10(Math.max(...ticks) / Math.min(...ticks));
+  const labelled = spread > MAX_CROWDED_POWERS ? [1] : [1, 2, 5];
+  return ticks.map((tick) => {
+    const power = Math.floor(Math.log10(tick) + 1e-9);
+    const digit = Math.round(tick / 10 ** power);
+    if (!labelled.includes(digit)) return "";
+    return Math.abs(power) > MAX_PLAIN_POWER ? `${digit}e${power}` : String(Number(tick.toPrecision(1)));
+  });
+}
+
+const MAX_PLAIN_POWER = 4;

@@ -5,7 +5,7 @@ import { duration, number } from "../base/format.ts";
 import { colour, faded } from "../base/palette.ts";
 import { seriesDash } from "../base/series.ts";
 import type { ChartColumns, Column, XAxis } from "./axis.ts";
-import { axisStyle, drawReference, padded, usePlot, valueAxis } from "./plot.ts";
+import { axisStyle, drawReference, logAxis, padded, usePlot, valueAxis } from "./plot.ts";
 import type { YScale } from "./tools.tsx";
 
 export interface Line {
@@ -36,6 +36,9 @@ interface Props {
   readonly onZoom?: (zoom: Range | null) => void;
   readonly onCursor?: (index: number | null) => void;
 }
+
+/** Room for the half of the last tick's label that reaches beyond the axis, in CSS pixels. */
+const LAST_LABEL = 24;
 
 /** Batches and steps are whole; halves between them mean nothing. */
 const WHOLE_INCREMENTS = [1, 2, 5]
@@ -111,7 +114,7 @@ function options(latest: { readonly current: Props }, width: number, hasBand: bo
   return {
     width,
     height: props.height,
-    padding: [10, 12, 0, 0],
+    padding: [10, LAST_LABEL, 0, 0],
     legend: { show: false },
     series: series(props, hasBand),
     bands: hasBand ? [{ series: [numSeries - 2, numSeries - 1], fill: bandFill }] : [],
@@ -128,7 +131,7 @@ function options(latest: { readonly current: Props }, width: number, hasBand: bo
         space: 70,
         ...(props.axis === "wall" ? {} : { incrs: WHOLE_INCREMENTS }),
       },
-      valueAxis(),
+      props.scale === "log" ? logAxis() : valueAxis(),
     ],
     cursor: {
       sync: { key: `${props.syncKey}-${props.axis}`, scales: ["x", null] },

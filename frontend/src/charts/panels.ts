@@ -135,10 +135,13 @@ export function matchingKeys(panel: PanelSpec, known: Iterable<string>): string[
   return panel.keys.filter((key) => all.has(key));
 }
 
+/** `reward_2` before `reward_10`. */
+const byNumber = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });
+
 /** Keys that no curated panel shows: they get panels of their own, so that nothing reported is hidden. */
 export function leftOver(known: Iterable<string>): string[] {
   const shown = new Set(METRIC_PANELS.flatMap((panel) => [...matchingKeys(panel, known), panel.band ?? ""]));
-  return [...known].filter((key) => !shown.has(key)).sort();
+  return [...known].filter((key) => !shown.has(key)).sort(byNumber);
 }
 
 /** `eval/part/shape_judge` → "shape judge". */

@@ -4,7 +4,7 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { colour, faded, fontFamily, themeVersion } from "../base/palette.ts";
-import { tickTexts } from "./axis.ts";
+import { logTexts, tickTexts } from "./axis.ts";
 
 interface Plotted<Props> {
   readonly props: Props & { readonly height: number };
@@ -64,6 +64,11 @@ export function valueAxis(): uPlot.Axis {
     gap: 6,
     values: (_plot, ticks, _axis, _space, increment) => tickTexts(ticks, increment),
   };
+}
+
+/** The y axis by powers of ten: 1, 2 and 5 of each are labelled, or powers alone where it holds more than two. */
+export function logAxis(): uPlot.Axis {
+  return { ...axisStyle(), size: 50, gap: 6, values: (_plot, ticks) => logTexts(ticks) };
 }
 
 /** A little air above and below; a flat curve gets a range of its own instead of uPlot's 0–100. */

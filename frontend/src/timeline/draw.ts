@@ -96,7 +96,7 @@ function drawLabels(scene: Scene, state: TimelineState): void {
   const { context, theme, layout } = scene;
   context.fillStyle = theme.colour("--surface");
   context.fillRect(0, layout.rowsTop - 2, layout.labelWidth, layout.height);
-  state.lanes.tracks.forEach((track, lane) => {
+  state.tracks.forEach((track, lane) => {
     drawLaneLabel(scene, layout, lane, track);
   });
   const { queues } = state.shown;

@@ -18,6 +18,8 @@ const ZOOM_STEP = 1.25;
 /** A notch of most wheels is 100 units, which zooms by a seventh. */
 const ZOOM_PER_WHEEL_UNIT = 0.0015;
 const PAN_SHARE = 0.15;
+/** Fewer lanes are seen at a glance. */
+const FILTER_FROM_LANES = 8;
 /** Movements of fewer CSS pixels than this are no drag. */
 const DRAG_PIXELS = 2;
 
@@ -26,7 +28,14 @@ export function Timeline({ state }: { state: TimelineState }) {
   const repaint = useMemo(() => oncePerFrame(() => paint(canvas.current, state)), [state]);
   useEffect(() => (canvas.current ? watch(canvas.current, state, repaint) : undefined), [state, repaint]);
   const selection = state.selection.value;
-  useEffect(repaint, [state.version.value, state.moves.value, state.isLive.value, selection, themeVersion.value]);
+  useEffect(repaint, [
+    state.version.value,
+    state.moves.value,
+    state.isLive.value,
+    state.filter.value,
+    selection,
+    themeVersion.value,
+  ]);
   const isEmpty = state.lanes.numSpans === 0;
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -44,6 +53,7 @@ export function Timeline({ state }: { state: TimelineState }) {
         <Tools state={state} />
       </div>
       {!state.isLoaded.value && <Loading label="Loading the timeline" />}
+      {!isEmpty && state.tracks.length === 0 && <Empty title="No lane matches the filter" />}
       {state.isLoaded.value && isEmpty && (
         <Empty title="No lane time yet">Spans appear here as soon as the run's lanes report what they do.</Empty>
       )}
@@ -69,6 +79,19 @@ export function Timeline({ state }: { state: TimelineState }) {
 function Tools({ state }: { state: TimelineState }) {
   return (
     <div class="row">
+      {state.lanes.tracks.length >= FILTER_FROM_LANES && (
+        <input
+          type="search"
+          class="lane-filter"
+          placeholder="Filter lanes"
+          aria-label="Filter lanes by name, role, node or device"
+          value={state.filter.value}
+          onInput={(event) => {
+            state.clearSelection();
+            state.filter.value = event.currentTarget.value;
+          }}
+        />
+      )}
       {state.isLive.value && (
         <label class="check">
           <input

@@ -203,6 +203,29 @@ test("a lent span is selected with the decision behind it", () => {
   assert.deepEqual([state.selection.value?.span.kind, state.selection.value?.lend?.decision], ["lent_generate", 4]);
 });
 
+test("a filter leaves the lanes whose name, role, node or device has all its words", () => {
+  const lanes = [lane("trainer-0", { node: "gpu01" }), lane("rollout-0", { device: "H100" }), lane("rollout-1")];
+  state.load(timeline({ lanes, spans: lanes.map(({ lane }) => span({ lane, start: 0, end: 10 })) }));
+  const shown = (filter: string) => {
+    state.filter.value = filter;
+    return state.tracks.map((track) => track.lane);
+  };
+  assert.deepEqual(shown("rollout"), ["rollout-0", "rollout-1"]);
+  assert.deepEqual(shown("ROLLOUT h100"), ["rollout-0"]);
+  assert.deepEqual(shown("gpu01"), ["trainer-0"]);
+  const tall = state.layout.rowsBottom;
+  assert.deepEqual(shown("nothing such"), []);
+  assert.ok(state.layout.rowsBottom < tall);
+  assert.equal(shown(" ").length, 3);
+});
+
+test("a filtered row is pointed at where it is drawn", () => {
+  loaded();
+  state.filter.value = "rollout";
+  point(120, 0);
+  assert.equal(state.selection.value?.span.group, 2);
+});
+
 test("pointing beside the spans selects nothing", () => {
   loaded();
   window();

@@ -8,7 +8,7 @@ import { type Signal, signal } from "@preact/signals";
 import type { LendDecision, StreamItem, Timeline, TimelineSpan } from "../api/schema.ts";
 import { serverNow } from "../base/clock.ts";
 import { decisionBehind } from "../live/lends.ts";
-import type { LaneTrack, LaneTracks } from "./lane_tracks.ts";
+import { type LaneTrack, type LaneTracks, roleOf } from "./lane_tracks.ts";
 import { type Layout, laneAt, layoutOf } from "./layout.ts";
 import { LevelsOfDetail, type ReadTimeline } from "./levels_of_detail.ts";
 import type { RecordedTime } from "./recorded_time.ts";
@@ -41,6 +41,9 @@ export class TimelineState {
   readonly moves = signal(0);
   readonly selection: Signal<Selection | null> = signal(null);
 
+  /** Which lanes are shown: words of their name, role, node or device; all when empty. */
+  readonly filter = signal("");
+
   private readonly levels: LevelsOfDetail;
 
   /** null until there is something to show. No signal: while it follows the present, every painted frame moves it. */
@@ -54,6 +57,7 @@ export class TimelineState {
     read: ReadTimeline | null = null,
   ) {
     this.levels = new LevelsOfDetail(read, () => {
+      this.selection.value = null;
       this.version.value += 1;
     });
   }
@@ -86,11 +90,22 @@ export class TimelineState {
     return this.levels.whole.lanes;
   }
 
-  /** The rows: the lanes, with their spans as fine as the window allows. */
+  /** The rows: the lanes that match the filter, with their spans as fine as the window allows. */
   get tracks(): readonly LaneTrack[] {
     const { lanes } = this.shown;
-    if (lanes === this.lanes) return lanes.tracks;
-    return this.lanes.tracks.map(({ lane, info }) => ({ lane, info, spans: lanes.spansOf(lane) }));
+    const rows = this.filteredTracks();
+    if (lanes === this.lanes) return rows;
+    return rows.map(({ lane, info }) => ({ lane, info, spans: lanes.spansOf(lane) }));
+  }
+
+  /** Lanes whose name, role, node or device holds every word of the filter. */
+  private filteredTracks(): readonly LaneTrack[] {
+    const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    if (words.length === 0) return this.lanes.tracks;
+    return this.lanes.tracks.filter((track) => {
+      const text = `${track.lane} ${roleOf(track)} ${track.info?.node ?? ""} ${track.info?.device ?? ""}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
   }
 
   /** Everything but lanes, as fine as the window allows. */
@@ -102,7 +117,7 @@ export class TimelineState {
   get layout(): Layout {
     const { resizes, plans, queues } = this.levels.whole;
     const numMarkRows = [resizes, plans].filter(({ length }) => length > 0).length;
-    return layoutOf(this.width, this.lanes.tracks.length, queues.length > 0, numMarkRows);
+    return layoutOf(this.width, this.filteredTracks().length, queues.length > 0, numMarkRows);
   }
 
   /** The instant from which the axis counts. */
@@ -181,6 +196,8 @@ export class TimelineState {
     if (!extent || !this.view) return;
     this.view = move(this.view, extent);
     this.isMovedAway.value = !this.view.follow;
+    // What the pointer is over is another span now, of which finer ones may be on their way.
+    this.selection.value = null;
     this.moves.value += 1;
   }
 
