@@ -45,6 +45,8 @@ class Metric(StrEnum):
     STALENESS_MAX = "staleness/max"
     POLICY_VERSION = "staleness/policy_version"
     IDLE_SHARE = "lanes/idle_share"
+    """Time in which lanes idled with any cause since the previous batch was trained, divided by the time of all lanes
+    that was not paused."""
     EVAL_REWARD = "eval/reward"
     """Held-out mean of the weighted sum of the trained rewards."""
     EVAL_PART = "eval/part/{name}"

@@ -16,7 +16,7 @@ test("rewards are written with their weight, watched ones as such", () => {
     { name: "remote", label: "faces", watched: true },
     { name: "ocr" },
   ];
-  assert.equal(inWords(rewards), "shape_match × 2, faces (watched), ocr × 1");
+  assert.equal(inWords(rewards), "shape_match × 2, faces (monitored), ocr × 1");
 });
 
 test("a section is written as JSON, for want of words", () => {

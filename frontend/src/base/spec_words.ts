@@ -11,10 +11,10 @@ export function inWords(value: Json): string {
   return isObject(value) ? JSON.stringify(value) : String(value);
 }
 
-/** `shape_match × 1`, `faces (watched)`. */
+/** `shape_match × 1`, `faces (monitored)`. */
 function rewardInWords(item: JsonObject): string {
   const { name, label, weight, watched } = item;
   if (name === undefined) return JSON.stringify(item);
   const called = typeof label === "string" ? label : String(name);
-  return watched === true ? `${called} (watched)` : `${called} × ${String(weight ?? 1)}`;
+  return watched === true ? `${called} (monitored)` : `${called} × ${String(weight ?? 1)}`;
 }

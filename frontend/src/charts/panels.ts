@@ -38,7 +38,7 @@ const KL: Curated = {
 const SPEED: Curated = {
   id: "speed",
   title: "Samples per second",
-  help: "Trajectories trained on, over the batch's wall time.",
+  help: "Trajectories trained on, divided by the wall time of each batch.",
   keys: ["speed/images_per_second"],
   unit: "samples/s",
 };
@@ -51,10 +51,6 @@ function evaluation(verdicts: readonly string[]): Curated {
     help: "Seeds the run never trains on, drawn without noise.",
     keys: ["eval/reward", ...verdicts.map((name): MetricKey => `eval/part/${name}`)],
   };
-}
-
-export function overviewPanels(verdicts: readonly string[]): readonly Curated[] {
-  return [REWARD, evaluation(verdicts), KL, SPEED];
 }
 
 export const METRIC_PANELS: readonly Curated[] = [
@@ -97,7 +93,12 @@ export const METRIC_PANELS: readonly Curated[] = [
     help: "Policy versions between sampling and training.",
     keys: ["staleness/mean", "staleness/max"],
   },
-  { id: "idle", title: "Idle share", help: "Share of lane time in which a lane waited.", keys: ["lanes/idle_share"] },
+  {
+    id: "idle",
+    title: "Idle share",
+    help: "Share of each batch's lane time, pauses left out, in which a lane waited.",
+    keys: ["lanes/idle_share"],
+  },
   {
     id: "zero",
     title: "Groups without spread",
@@ -119,6 +120,14 @@ export const METRIC_PANELS: readonly Curated[] = [
     ofSome: true,
   },
 ];
+
+/** Beside reward and held-out evaluation: whether training is sound, and how fast it is. */
+const OVERVIEW_IDS = ["kl", "ratio", "clip", "grad", "staleness", "speed"];
+
+/** The panels of the overview: always the same, so that none moves when another gets its first point. */
+export function overviewPanels(verdicts: readonly string[]): readonly Curated[] {
+  return [REWARD, evaluation(verdicts), ...METRIC_PANELS.filter(({ id }) => OVERVIEW_IDS.includes(id))];
+}
 
 /** The panels with something to show. Before the first batch, those that every algorithm measures. */
 export function measuredPanels<Panel extends PanelSpec>(

@@ -38,6 +38,7 @@ const FIRST_SHOWN: readonly MetricKey[] = [
   "policy/kl",
   "speed/images_per_second",
   "speed/batch_seconds",
+  "reward/zero_std_share",
 ];
 /** Several such items come together; the row is read once after them. */
 const RUN_REFETCH_MILLISECONDS = 400;

@@ -51,10 +51,10 @@ test("a role has a bar where it has more than one lane", () => {
   assert.match(textOf(bars(manyLanes(2))), /Rollout lanes 100 % busy All lanes 100 % busy/);
 });
 
-test("the largest loss is named with its share of all lane time, beginnings aside", () => {
+test("the largest loss is named with its share of its role's time, beginnings aside", () => {
   assert.match(
     textOf(bars(BUBBLES)),
-    /first work and the last: (rollout|trainer) lanes idle for (back-pressure|group incomplete) , 10\.0 %/,
+    /first work and the last: (rollout|trainer) lanes idle for (back-pressure|group incomplete) , 20\.0 %/,
   );
   assert.doesNotMatch(textOf(bars(manyLanes(2))), /most was lost/);
 });

@@ -51,7 +51,7 @@ function LargestLoss({ bubbles }: { bubbles: Bubbles }) {
   return (
     <p class="small">
       The largest <Term word="bubble">bubbles</Term> between the first work and the last: <b>{loss.role} lanes</b> idle
-      for <b>{causeLabel(cause)}</b>, {percent(loss.share, 1)} of all lane time.
+      for <b>{causeLabel(cause)}</b>, {percent(loss.share, 1)} of their time.
     </p>
   );
 }
@@ -79,7 +79,7 @@ function Bar({ label, classes, strong }: { label: string; classes: Seconds; stro
           );
         })}
       </div>
-      <span class="num small right" title="Share of this lane's time that was not idle">
+      <span class="num small right" title="Share of the time that was not paused spent on any work">
         {percent(busyShare(classes))} busy
       </span>
     </div>

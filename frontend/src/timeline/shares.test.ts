@@ -54,9 +54,14 @@ test("only idle time is not busy, and where no time has passed nobody was", () =
   assert.ok(isIdle("idle:drain") && !isIdle("train") && !isIdle("unaccounted"));
 });
 
+test("a pause is neither busy nor idle", () => {
+  assert.equal(busyShare({ train: 30, "idle:publish_wait": 10, pause: 60 }), 0.75);
+  assert.equal(busyShare({ pause: 60 }), 0);
+});
+
 test("the largest loss is neither a run's beginning nor a reward lane's waiting", () => {
   const loss = largestLoss(BUBBLES);
-  assert.deepEqual([loss?.role, loss?.name, loss?.share], ["rollout", "idle:publish_wait", 0.1]);
+  assert.deepEqual([loss?.role, loss?.name, loss?.share], ["rollout", "idle:publish_wait", 10 / 30]);
   assert.equal(loss?.label, "Idle: waiting for a new version");
   assert.equal(largestLoss({ ...BUBBLES, by_role: { trainer: { train: 1 } } }), null);
 });

@@ -12,6 +12,9 @@ export type Seconds = Bubbles["by_class"];
 
 const ORDER = SPAN_CLASSES.map((known) => known.kind);
 
+/** A lane of a paused run neither works nor waits for work. */
+const PAUSE = "pause";
+
 export const isIdle = (name: string) => parseClass(name).known.kind === "idle";
 
 /** Work first in legend order, then idle causes, longest first. */
@@ -26,21 +29,27 @@ export function ordered(classes: Seconds): [string, number][] {
 }
 
 export function total(classes: Seconds): number {
-  return Object.values(classes).reduce((sum, seconds) => sum + seconds, 0);
+  return sumOf(Object.entries(classes));
 }
 
-/** The share of lane time that was not idle; 0 where no time has passed. */
+/** The share of lane time that was spent on work, of the time that was not paused; 0 where none has passed. */
 export function busyShare(classes: Seconds): number {
-  const all = total(classes);
-  const idle = total(Object.fromEntries(Object.entries(classes).filter(([name]) => isIdle(name))));
-  return all > 0 ? 1 - idle / all : 0;
+  const unpaused = Object.entries(classes).filter(([name]) => name !== PAUSE);
+  const all = sumOf(unpaused);
+  return all > 0 ? 1 - sumOf(unpaused.filter(([name]) => isIdle(name))) / all : 0;
+}
+
+function sumOf(entries: readonly (readonly [string, number])[]): number {
+  return entries.reduce((sum, [, seconds]) => sum + seconds, 0);
 }
 
 export interface Loss {
   readonly role: string;
   readonly name: string;
   readonly label: string;
-  /** Share of all lane time. */
+  /** In lane-seconds. */
+  readonly seconds: number;
+  /** Share of the time of the role's lanes, as in the table of classes. */
   readonly share: number;
 }
 
@@ -60,7 +69,7 @@ export function largestLoss(bubbles: Bubbles): Loss | null {
     .flatMap(([role, classes]) =>
       Object.entries(classes)
         .filter(([name]) => isIdle(name) && !ENDS.has(name))
-        .map(([name, seconds]) => ({ role, name, label: classLabel(name), share: seconds / bubbles.total_seconds })),
+        .map(([name, seconds]) => ({ role, name, label: classLabel(name), seconds, share: seconds / total(classes) })),
     );
-  return losses.reduce<Loss | null>((most, loss) => (loss.share > (most?.share ?? 0) ? loss : most), null);
+  return losses.reduce<Loss | null>((most, loss) => (loss.seconds > (most?.seconds ?? 0) ? loss : most), null);
 }

@@ -10,7 +10,7 @@ batch trained                   ─► speeds, staleness, policy version
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -197,13 +197,12 @@ class MetricsReporter:
         now = self._clock.now()
         seconds, self._batch_began = now - self._batch_began, now
         spent = self._spans.take_seconds()
-        idle, total = spent.get(SpanKind.IDLE, 0.0), sum(spent.values())
         return {
             Metric.BATCH_SECONDS: seconds,
             Metric.IMAGES_PER_SECOND: self._algebra.num_trajectories / seconds,
             Metric.GENERATE_SECONDS: sum(spent.get(kind, 0.0) for kind in GENERATING),
             Metric.TRAIN_SECONDS: spent.get(SpanKind.TRAIN, 0.0),
-            Metric.IDLE_SHARE: idle / total if total else 0.0,
+            Metric.IDLE_SHARE: idle_share(spent),
         }
 
     def _spread_metrics(self, batch: int) -> dict[str, float]:
@@ -252,6 +251,12 @@ def part_means(records: Sequence[FragmentRecord], template: str) -> dict[str, fl
             for name, scores in record.scored.parts.items():
                 values.setdefault(name, []).extend(score for score in scores if score is not None)
     return {template.format(name=name): float(np.mean(scores)) for name, scores in values.items() if scores}
+
+
+def idle_share(spent: Mapping[SpanKind, float]) -> float:
+    """The share of idle lane-seconds in those that were not paused, by kind of span; 0 where there are none."""
+    unpaused = sum(seconds for kind, seconds in spent.items() if kind != SpanKind.PAUSE)
+    return spent.get(SpanKind.IDLE, 0.0) / unpaused if unpaused > 0 else 0.0
 
 
 def staleness_metrics(counts: dict[int, int]) -> dict[str, float]:

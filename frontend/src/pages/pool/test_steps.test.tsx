@@ -32,7 +32,7 @@ test("what a failed test did not come to is not shown as to come", () => {
   });
   assert.deepEqual(standingsOf(failed), ["failed", "not reached", "not reached", "not reached", "not reached"]);
   const text = textOf(<TestSteps test={failed} />);
-  assert.match(text, /failed at .* after 50 s , asked for by alice: device: another GPU answers/);
+  assert.match(text, /failed at .* after 50 s , requested by alice: device: another GPU answers/);
   assert.match(text, /The right GPU failed, 1\.5 s another GPU answers/);
 });
 

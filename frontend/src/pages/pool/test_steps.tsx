@@ -68,7 +68,7 @@ export function TestSteps({ test }: { readonly test: GpuTest }) {
   );
 }
 
-/** "running for 12 s, asked for by alice", with why it failed or what it waits for. */
+/** "running for 12 s, requested by alice", with why it failed or what it waits for. */
 function TestState({ test }: { readonly test: GpuTest }) {
   const [asked, began, ended] = [test.created_at, test.started_at, test.ended_at].map(unixSeconds);
   const times =
@@ -79,7 +79,7 @@ function TestState({ test }: { readonly test: GpuTest }) {
         : `${test.state} at ${clock(ended)}${began ? ` after ${duration(ended - began)}` : ""}`;
   return (
     <>
-      <b class={`test-state ${test.state}`}>{times}</b>, asked for by {test.requested_by}
+      <b class={`test-state ${test.state}`}>{times}</b>, requested by {test.requested_by}
       {test.peer && `, with ${test.peer} as its peer`}
       {test.num_repeats > 0 && `, repeated ${test.num_repeats === 1 ? "once" : `${test.num_repeats} times`}`}
       {test.reason && `: ${test.reason}`}

@@ -22,7 +22,7 @@ const ACTIONS: Readonly<Record<CommandKind, ActionWords>> = {
   resume: { label: "Resume", done: "Resuming.", title: "Goes on where it paused, or from its last checkpoint." },
   sample_now: {
     label: "Sample now…",
-    done: "The pictures come under Samples, “Asked for”.",
+    done: "The pictures come under Samples, “On request”.",
     title: "Draw pictures with the current policy.",
   },
   checkpoint_now: {

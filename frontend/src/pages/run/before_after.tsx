@@ -11,7 +11,7 @@ import { byPrompt, rewardScale } from "./sample_rows.ts";
 import { Enlarged, Tile } from "./sample_tile.tsx";
 
 /** Pictures shown a prompt and side; the Samples tab has all of them. */
-const MAX_TILES = 8;
+const MAX_TILES = 4;
 
 interface Pair {
   readonly first: number;
@@ -32,30 +32,14 @@ async function readPair(runId: string): Promise<Pair | null> {
   return { first, last, before: before.results, after: after.results };
 }
 
-/** How many rows of charts the pictures are as high as, at most `most`; `most` while the pictures are not known. */
-function rowsBeside(pair: Pair | null | undefined, most: number): number {
-  if (pair === undefined) return most;
-  const prompts = byPrompt(pair?.before ?? []);
-  const numLines = [...prompts.values()].reduce(
-    (sum, samples) => sum + Math.ceil(Math.min(samples.length, MAX_TILES) / TILES_A_LINE),
-    0,
-  );
-  return Math.max(1, Math.min(most, Math.round((HEAD_HEIGHT + numLines * LINE_HEIGHT) / CHART_HEIGHT)));
-}
-
-/** In CSS pixels. */
-const [HEAD_HEIGHT, LINE_HEIGHT, CHART_HEIGHT] = [70, 72, 218];
+/** Pictures of one prompt and side that stand beside each other. */
 const TILES_A_LINE = 4;
 
-export function BeforeAfter({ store, run, maxRows }: RunProps & { maxRows: number }) {
+export function BeforeAfter({ store, run }: RunProps) {
   const pair = useResource(() => readPair(run.id), [run.id, store.samplesVersions.evaluate.value]);
   const [enlarged, setEnlarged] = useState<Sample | null>(null);
   return (
-    <section
-      class="card before-after"
-      aria-label="Before and after pictures"
-      style={{ "--rows": rowsBeside(pair.value, maxRows) }}
-    >
+    <section class="card before-after" aria-label="Before and after pictures">
       <div class="card-head">
         <h2>Before → after</h2>
         {pair.value && (
@@ -102,7 +86,8 @@ function PairGrid(props: { pair: Pair; verdict: string | undefined; onOpen: (sam
         <Tile key={`${sample.member}`} sample={sample} scale={scale} verdict={verdict} onOpen={onOpen} />
       ));
   return (
-    <ul class="pairs" style={{ "--columns": numColumns }}>
+    // A strip that scrolls sideways is reached by keyboard too.
+    <ul class="pairs" tabIndex={0} aria-label="Prompts, before and after" style={{ "--columns": numColumns }}>
       {[...before.keys()].map((prompt) => (
         <li key={prompt} class="pair">
           <span class="pair-prompt" title={before.get(prompt)?.[0]?.prompt}>

@@ -10,7 +10,7 @@ export function HackingNotice({ events }: { events: readonly EventItem[] }) {
   const suspicions = openSuspicions(events);
   if (suspicions.length === 0) return null;
   return (
-    <div class="notice warn small hacking" role="status">
+    <div class="notice warn small" role="status">
       <p>
         <b>
           <Term word="reward hacking">Reward hacking</Term> suspected.

@@ -1,82 +1,92 @@
-/** The run's result at a glance: held-out reward and each watched reward, before and after, and how fast it trains. */
+/** Six figures: what has been learnt by the held-out evaluations, and how fast and how fully the lanes work. */
 
-import { number, percent } from "../../base/format.ts";
+import type { ComponentChildren } from "preact";
+import type { Bubbles } from "../../api/schema.ts";
+import { duration, number, percent } from "../../base/format.ts";
+import { busyShare } from "../../timeline/shares.ts";
+import { Stat, Stats } from "../../ui/stat.tsx";
 import type { RunProps } from "./context.ts";
-import { HackingNotice } from "./hacking_notice.tsx";
 import { type Figure, figuresOf } from "./headline_figures.ts";
+import { BATCHES_AVERAGED, paceOf } from "./pace.ts";
 
-export function Headline({ store, run }: RunProps) {
+/** Of the rewards that are monitored; the Metrics tab has all. */
+const MAX_MONITORED = 2;
+const NUM_FIGURES = 6;
+
+export function Headline({ store, run, bubbles }: RunProps & { bubbles: Bubbles | undefined }) {
   void store.metrics.version.value;
-  const speed = store.metrics.last("speed/images_per_second");
-  const numEvaluations = store.metrics.curve("eval/reward")?.value.length ?? 0;
-  const idle = store.metrics.last("lanes/idle_share");
+  const figures = figuresOf(store.metrics, run).slice(0, 1 + MAX_MONITORED);
+  const pace = paceOf(store.metrics);
+  const window = pace === null ? "" : `last ${pace.numBatches} ${pace.numBatches === 1 ? "batch" : "batches"}`;
+  const noSpread = meanOfLast(store.metrics.curve("reward/zero_std_share")?.value);
+  const stats = [
+    ...figures.map((figure) => <Evaluated key={figure.label} {...figure} ema={run.spec.ema.decay > 0} />),
+    <Stat
+      key="throughput"
+      label="Throughput"
+      definition="Trajectories trained on in the last 8 batches, divided by the wall time of these batches, pauses included."
+      value={pace && number(pace.samplesPerSecond)}
+      unit="samples/s"
+      note={window}
+    />,
+    <Stat
+      key="busy"
+      label="Busy share"
+      definition="Lane time spent on any work since the run began, divided by the time of all lanes that was not paused. The rest is idle."
+      value={bubbles && bubbles.total_seconds > 0 ? percent(busyShare(bubbles.by_class)) : null}
+      note="all lanes, starting up included"
+      href="#timeline"
+    />,
+    <Stat
+      key="batch"
+      label="Batch time"
+      definition="Mean wall time from the end of one batch's training to the end of the next, over the last 8 batches; ± its standard error."
+      value={pace && duration(pace.batchSeconds)}
+      note={pace?.errorSeconds ? `± ${duration(pace.errorSeconds)}, ${window}` : window}
+    />,
+    <Stat
+      key="spread"
+      label="Groups without spread"
+      definition="Share of the groups of the last 8 batches whose members all have the same reward: they teach nothing."
+      value={noSpread === null ? null : percent(noSpread)}
+      note={window}
+    />,
+  ];
+  return <Stats label="Key figures">{stats.slice(0, NUM_FIGURES)}</Stats>;
+}
+
+function Evaluated({ label, definition, before, after, change, tone, numMissing, ema }: Figure & { ema: boolean }) {
+  const averaged = ema ? " Evaluated with the moving average of the weights." : "";
+  const notes: ComponentChildren[] = [
+    change === null ? "" : <span class={tone === "good" ? "up" : tone === "bad" ? "down" : ""}>{change}</span>,
+    before === null ? "not evaluated yet" : after === null ? "before training" : "",
+    numMissing > 0 ? `${number(numMissing)} without a score in the newest batch` : "",
+  ];
   return (
-    <section class="card headline" aria-label="Before and after">
-      <HackingNotice events={store.events.items.value} />
-      {figuresOf(store.metrics, run.spec).map((figure) => (
-        <BeforeAfterFigure key={figure.label} {...figure} numEvaluations={numEvaluations} />
-      ))}
-      {run.spec.ema.decay > 0 && (
-        <span
-          class="tag averaged"
-          title="Evaluations, samples asked for and what is downloaded use the moving average; training goes on from the weights themselves."
-        >
-          judged by the moving average of the weights
-        </span>
-      )}
-      {speed !== undefined && (
-        <div class="figure small-figure">
-          <span class="tiny faint">Throughput</span>
-          <b class="num">
-            {number(speed)} <span class="unit">samples/s</span>
-          </b>
-          <span class="tiny faint num">{idle === undefined ? "" : `lanes idle ${percent(idle)}`}</span>
-        </div>
-      )}
-    </section>
+    <Stat
+      label={label}
+      definition={definition + averaged}
+      value={
+        before && (
+          <>
+            <span class={after === null ? "" : "was"}>{before}</span>
+            {after !== null && (
+              <>
+                <span class="arrow" role="img" aria-label="to">
+                  →
+                </span>
+                {after}
+              </>
+            )}
+          </>
+        )
+      }
+      note={notes.filter(Boolean).map((note, index) => [index > 0 && " · ", note])}
+    />
   );
 }
 
-function BeforeAfterFigure({
-  label,
-  help,
-  before,
-  after,
-  asShare,
-  numMissing,
-  numEvaluations,
-}: Figure & { numEvaluations: number }) {
-  const show = (value: number | undefined) => (asShare ? percent(value) : number(value));
-  const onlyOne = before !== undefined && numEvaluations < 2;
-  const change = before !== undefined && after !== undefined ? after - before : undefined;
-  return (
-    <div class="figure" title={help}>
-      <span class="tiny faint">{label}</span>
-      {before === undefined ? (
-        <b class="muted">not measured yet</b>
-      ) : (
-        <b class="num">
-          <span class="was">{show(before)}</span>
-          <span class="arrow" role="img" aria-label="to">
-            →
-          </span>
-          {onlyOne ? "…" : show(after)}
-        </b>
-      )}
-      {change !== undefined && change !== 0 && (
-        <span class={`tiny num ${change > 0 ? "up" : "down"}`}>
-          {change > 0 ? "+" : "−"}
-          {asShare ? `${Math.abs(change * 100).toFixed(0)} points` : number(Math.abs(change))}
-        </span>
-      )}
-      {numMissing > 0 && (
-        <span
-          class="tiny down num"
-          title="Means are over those that have one; the reward lanes' log says why others do not."
-        >
-          {number(numMissing)} without a score in the last batch
-        </span>
-      )}
-    </div>
-  );
+function meanOfLast(values: readonly number[] | undefined): number | null {
+  const newest = values?.slice(-BATCHES_AVERAGED) ?? [];
+  return newest.length === 0 ? null : newest.reduce((sum, value) => sum + value, 0) / newest.length;
 }

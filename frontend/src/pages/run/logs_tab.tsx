@@ -8,12 +8,16 @@ import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
 import { describe } from "./event_words.ts";
+import { Stepper } from "./stepper.tsx";
 
 const FIRST_SHOWN = 400;
 
 export function LogsTab(props: RunProps) {
   return (
     <div class="stack">
+      <section class="card">
+        <Stepper {...props} />
+      </section>
       <EventLog {...props} />
       <EngineLogs {...props} />
     </div>

@@ -1,42 +1,46 @@
-/** The run at a glance: its states, samples before and after, the main curves, the timeline, lane time by class. */
+/** The run at a glance: what it does and what holds it up, six figures, the main curves, samples before and after. */
 
 import { useEffect, useMemo } from "preact/hooks";
+import { api } from "../../api/endpoints.ts";
 import { unixSeconds } from "../../base/format.ts";
 import { watchedVerdicts } from "../../base/rewards.ts";
 import { MetricPanel } from "../../charts/panel.tsx";
-import { measuredPanels, overviewPanels } from "../../charts/panels.ts";
+import { overviewPanels } from "../../charts/panels.ts";
 import { Timeline } from "../../timeline/timeline.tsx";
+import { useLiveResource } from "../../ui/resource.ts";
 import { BeforeAfter } from "./before_after.tsx";
-import { BubblePanel } from "./bubble_panel.tsx";
 import type { RunProps } from "./context.ts";
 import { FailurePanel } from "./failure_panel.tsx";
+import { HackingNotice } from "./hacking_notice.tsx";
 import { Headline } from "./headline.tsx";
-import { Stepper } from "./stepper.tsx";
+import { StatusLine } from "./status_line.tsx";
+
+/** Small multiples: two rows of four are seen at once with what stands above them. */
+const CHART_HEIGHT = 104;
 
 export function Overview({ store, run }: RunProps) {
   const origin = unixSeconds(run.started_at) ?? 0;
   const view = useMemo(() => ({ axis: "batch" as const, smoothing: 0, origin }), [origin]);
   const verdicts = watchedVerdicts(run.spec).join(",");
   const panels = useMemo(() => overviewPanels(verdicts ? verdicts.split(",") : []), [verdicts]);
+  const bubbles = useLiveResource(() => api.bubbles(run.id), [run.id], store.timeline.version);
   void store.metrics.version.value;
-  const shown = measuredPanels(panels, store.metrics.keys);
   const endedBare = store.hasEnded.value && store.metrics.keys.size === 0;
   useEffect(() => scrollTo({ top: 0 }), []);
   return (
-    <div class="stack">
+    <div class="overview">
       <FailurePanel run={run} />
-      <section class="card">
-        <Stepper store={store} run={run} />
-      </section>
+      <StatusLine store={store} run={run} bubbles={bubbles.value} />
+      <HackingNotice events={store.events.items.value} />
       {!endedBare && (
         <>
-          <Headline store={store} run={run} />
-          <div class="overview-top" style={{ gridTemplateRows: `repeat(${shown.length - 1}, min-content) 1fr` }}>
-            {shown.map((panel) => (
-              <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={158} />
+          <Headline store={store} run={run} bubbles={bubbles.value} />
+          <div class="small-charts">
+            {panels.map((panel) => (
+              <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={CHART_HEIGHT} />
             ))}
-            <BeforeAfter store={store} run={run} maxRows={shown.length} />
           </div>
+          <BeforeAfter store={store} run={run} />
         </>
       )}
       <section class="card" aria-label="Lanes">
@@ -48,7 +52,6 @@ export function Overview({ store, run }: RunProps) {
         </div>
         <Timeline state={store.timeline} />
       </section>
-      <BubblePanel store={store} run={run} />
     </div>
   );
 }

@@ -15,7 +15,7 @@ import { Enlarged, Tile } from "./sample_tile.tsx";
 const PURPOSES: Readonly<Record<SamplePurpose, string>> = {
   train: "Training",
   evaluate: "Held-out",
-  request: "Asked for",
+  request: "On request",
 };
 
 export function SamplesTab({ store, run }: RunProps) {

@@ -1,23 +1,12 @@
 /** The states that the run went through, with times, and what it does now. */
 
-import type { Phase, Run } from "../../api/schema.ts";
+import type { Run } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { clock, duration } from "../../base/format.ts";
 import { hasEnded } from "../../base/run_state.ts";
 import type { RunProps } from "./context.ts";
+import { PHASES } from "./status_line.tsx";
 import { type Step, statesAhead, stepsOf } from "./steps.ts";
-
-const PHASES: Readonly<Record<Phase, string>> = {
-  bootstrap: "fetching its spec",
-  place_lanes: "placing its lanes",
-  load_model: "loading the model",
-  restore: "restoring the checkpoint",
-  evaluate: "evaluating on held-out seeds",
-  train: "training",
-  checkpoint: "writing a checkpoint",
-  export: "exporting the trained weights",
-  finish: "finishing",
-};
 
 /** A run that was lost and resumed often has more; the earlier ones are counted. */
 const MAX_SHOWN = 6;

@@ -29,7 +29,7 @@ export function ProjectsPage() {
           <input name="name" required maxLength={100} placeholder="Name" />
         </label>
         <button type="submit" class="button primary">
-          Make it
+          Create project
         </button>
       </form>
       {projects.error !== null && <Failed message={projects.error} onRetry={projects.reload} />}

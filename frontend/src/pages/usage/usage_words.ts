@@ -73,7 +73,7 @@ export function totalsOf(rows: readonly UsageRow[]): Totals {
 /** What prices mean, and what they leave out. */
 export function priceText({ cost, gpu_hours, unpriced_gpu_hours: without }: Totals): string {
   const meaning =
-    "Cost is reckoned at the price per GPU hour that each GPU, or its node, had when its lane was given, in whatever " +
+    "Cost is computed at the price per GPU hour that each GPU, or its node, had when its lane was given, in whatever " +
     "currency your admins write prices in.";
   if (cost === null) return `No price: none of these GPUs had one. Pool admins write prices over REST. ${meaning}`;
   if (without === 0) return meaning;
