@@ -7102,6 +7102,14 @@ export interface components {
             readonly errors: {
                 readonly [key: string]: readonly string[];
             };
+            /** @description Lines of the YAML that was sent on which the errors' fields stand. */
+            readonly lines: {
+                readonly [key: string]: number;
+            };
+            /** @description What was refused, as it was read; null for a valid spec, and for YAML that is no mapping. */
+            readonly document: {
+                readonly [key: string]: unknown;
+            } | null;
             readonly algebra: components["schemas"]["BatchAlgebra"] | null;
             readonly algebra_text: string | null;
             /** @description Why a valid spec may still fail, such as too little memory. */
