@@ -22,6 +22,8 @@ from runs.pool_check import pool_problems
 from runs.wait_reasons import lacking
 from worker.contracts.error_sentences import error_sentences
 from worker.contracts.families import negative_prompt_problem
+from worker.contracts.lora_targets import lora_target_problem
+from worker.contracts.names import Tuning
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.setting_names import setting_names
@@ -76,6 +78,9 @@ def check_spec(
         errors["base_model.path"] = [str(error)]
     else:
         errors.update({path: [problem] for path, problem in model_problems(spec, model_path).items()})
+    if spec.tuning is Tuning.LORA:
+        problem = lora_target_problem(spec.base_model.family, spec.lora.targets)
+        errors.update({"lora.targets": [problem]} if problem else {})
     errors.update({path: [problem] for path, problem in scorer_problems(spec, project).items()})
     errors.update({path: [problem] for path, problem in pool_problems(spec, project, any_size=is_hypothetical).items()})
     if spec.prompts.prompt_set is not None and project is not None:
