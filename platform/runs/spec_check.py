@@ -22,9 +22,12 @@ from runs.pool_check import pool_problems
 from runs.wait_reasons import lacking
 from worker.contracts.error_sentences import error_sentences
 from worker.contracts.families import negative_prompt_problem
+from worker.contracts.lora_targets import lora_target_problem
+from worker.contracts.names import Tuning
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.setting_names import setting_names
+from worker.contracts.spec_yaml import YamlRefused, lines_of, read_yaml
 from worker.scheduling.planning.memory_advice import memory_warnings
 from worker.scheduling.profiles.hardware import ACCELERATORS, profile_name
 
@@ -40,6 +43,10 @@ class SpecReport:
     errors: Errors = field(default_factory=dict)
     spec: RunSpec | None = None
     prompts: tuple[Prompt, ...] = ()
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """Where the fields at fault are written in the text that was checked, from 1; empty for no text."""
+    document: Mapping[str, Any] | None = None
+    """What was checked, as a mapping; `None` for a text that is none."""
 
     @property
     def ok(self) -> bool:
@@ -55,9 +62,12 @@ def check_spec(
     may ask for more lanes than its pool has.
     """
     try:
-        spec = _parse(document)
+        read = read_yaml(document) if isinstance(document, str) else document
+        spec = read if isinstance(read, RunSpec) else RunSpec.from_document(read)
     except ValidationError as error:
-        return SpecReport(errors=errors_by_path(error))
+        return _refused(errors_by_path(error), document, read)
+    except YamlRefused as error:
+        return SpecReport(errors={WHOLE_SPEC: [str(error)]}, lines={WHOLE_SPEC: error.line})
     except ValueError as error:
         return SpecReport(errors={WHOLE_SPEC: [str(error)]})
     errors: Errors = {}
@@ -68,6 +78,9 @@ def check_spec(
         errors["base_model.path"] = [str(error)]
     else:
         errors.update({path: [problem] for path, problem in model_problems(spec, model_path).items()})
+    if spec.tuning is Tuning.LORA:
+        problem = lora_target_problem(spec.base_model.family, spec.lora.targets)
+        errors.update({"lora.targets": [problem]} if problem else {})
     errors.update({path: [problem] for path, problem in scorer_problems(spec, project).items()})
     errors.update({path: [problem] for path, problem in pool_problems(spec, project, any_size=is_hypothetical).items()})
     if spec.prompts.prompt_set is not None and project is not None:
@@ -80,20 +93,18 @@ def check_spec(
     for path, of in (("prompts", prompts), ("evaluation.prompts", spec.evaluation.prompts)):
         if (problem := picture_problem(of) or negative_prompt_problem(spec.base_model.family, of)) is not None:
             errors[path] = [problem]
-    return SpecReport(errors=errors) if errors else SpecReport(spec=spec, prompts=prompts)
+    return _refused(errors, document, read) if errors else SpecReport(spec=spec, prompts=prompts)
+
+
+def _refused(errors: Errors, given: object, read: Any) -> SpecReport:
+    """A report with the lines of the errors in a text that was given."""
+    lines = lines_of(given, errors) if isinstance(given, str) else {}
+    return SpecReport(errors=errors, lines=lines, document=read if isinstance(read, Mapping) else None)
 
 
 def errors_by_path(error: ValidationError) -> Errors:
     """Pydantic's errors as sentences under the dotted path of the field at fault."""
     return {path or WHOLE_SPEC: texts for path, texts in error_sentences(error, setting_names).items()}
-
-
-def _parse(document: Mapping[str, Any] | str | RunSpec) -> RunSpec:
-    if isinstance(document, RunSpec):
-        return document
-    if isinstance(document, str):
-        return RunSpec.from_yaml(document)
-    return RunSpec.model_validate(document)
 
 
 def _too_few_prompts(spec: RunSpec, num_prompts: int) -> Errors:

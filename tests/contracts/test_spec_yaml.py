@@ -14,7 +14,7 @@ from worker.contracts.spec_yaml import YamlRefused, lines_of, read_yaml
         ("a: 1\n b: 2", "line 2, column 3: a `:` stands where no setting can begin"),
         ("a: !!int ''", "line 1, column 4: '' cannot be read as `int`"),
         ("a: !!bool x", "line 1, column 4: 'x' cannot be read as `bool`"),
-        ("a: !!timestamp x", "cannot be read as `timestamp`"),
+        ("a: !!set {b, c}", "line 1, column 4: this tag is not read"),
         (f"a: {'9' * 5000}", "cannot be read as `int`"),
         ("a: 1\nb: 2\na: 3", "line 3, column 1: `a` is given twice"),
         ("a: &x [1]\nb: *x", "line 2, column 4: the alias `*x` is not read"),
@@ -43,3 +43,7 @@ def test_paths_have_the_lines_on_which_they_are_written() -> None:
     text = "prompts:\n  inline:\n  - a\n  - b\nbatch: {group_size: 1}\n"
     found = lines_of(text, ["prompts.inline.1", "batch.group_size", "batch.num_minibatches", "seed", ""])
     assert found == {"prompts.inline.1": 4, "batch.group_size": 5, "batch.num_minibatches": 5}
+
+
+def test_a_date_is_a_text() -> None:
+    assert read_yaml("a: 2026-05-01\nb: 2026-99-99") == {"a": "2026-05-01", "b": "2026-99-99"}

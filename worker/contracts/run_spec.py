@@ -211,7 +211,11 @@ class RunSpec(Contract):
     @classmethod
     def from_yaml(cls, text: str) -> Self:
         """Parse YAML or JSON text. Raises `ValueError` (`YamlRefused` and pydantic's `ValidationError` included)."""
-        document = read_yaml(text)
+        return cls.from_document(read_yaml(text))
+
+    @classmethod
+    def from_document(cls, document: Any) -> Self:
+        """The spec that plain JSON stands for. Raises `ValueError` (pydantic's `ValidationError` included)."""
         if not isinstance(document, dict):
             raise ValueError(f"the spec must be a mapping of sections, got {shown(document)}: begin with `prompts:`")
         return cls.model_validate(document)

@@ -73,8 +73,8 @@ class LoraSpec(Contract):
     together, since their quotient acts like a factor on the learning rate."""
     targets: Annotated[tuple[ModuleName, ...], Field(max_length=MAX_LORA_TARGETS)] = ()
     """Linear layers that get a LoRA, by module name or by the end of it, such as `attn.to_q`. Empty: the attention
-    projections usual for the model family. A name that matches no layer stops the run when the model is loaded, so that
-    nothing is left out unnoticed."""
+    projections usual for the model family. A name that matches no layer of the family's transformer is refused, so
+    that nothing is left out unnoticed."""
 
 
 class SamplingSpec(Contract):

@@ -25,7 +25,6 @@ _WORDS = {
     "mapping values are not allowed": "a `:` stands where no setting can begin: indent alike, or quote the text",
     "could not find expected ':'": "a `:` is missing after the name of a setting",
     "found character that cannot start any token": "this character cannot begin a value: quote it; indent with spaces",
-    "could not determine a constructor for the tag": "this tag is not read: remove it",
     "but found another document": "a spec is one document: remove the `---` before the second",
 }
 """Problems of libyaml that a user meets, by their beginning, in words that say what to do."""
@@ -42,10 +41,20 @@ class YamlRefused(ValueError):
         """From 1."""
 
 
+_TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "seq", "map"))
+"""Those of the values that JSON has."""
+_TIME = "tag:yaml.org,2002:timestamp"
+
+
 class _SpecLoader(_Loader):
-    """Refuses names that are given twice, and says where a value does not fit its tag."""
+    """Reads what JSON has, and dates as texts. Refuses names that are given twice, and says where a value does not fit
+    its tag."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if node.tag == _TIME:
+            return node.value
+        if node.tag not in _TAGS:
+            raise yaml.constructor.ConstructorError(None, None, "this tag is not read: remove it", node.start_mark)
         try:
             return super().construct_object(node, deep=deep)
         except yaml.YAMLError:
@@ -68,7 +77,7 @@ class _SpecLoader(_Loader):
 
 
 def read_yaml(text: str) -> Any:
-    """The plain value of a YAML or JSON text. Raises `YamlRefused`."""
+    """The value of a YAML or JSON text, of what JSON has. Raises `YamlRefused`."""
     if len(text) > MAX_YAML_CHARACTERS:
         problem = f"it must be ≤ {MAX_YAML_CHARACTERS} characters, got {len(text)}: put the prompts into a prompt set"
         raise YamlRefused(problem, 1, 1)

@@ -3980,8 +3980,8 @@ export interface components {
             readonly alpha: number;
             /**
              * @description Linear layers that get a LoRA, by module name or by the end of it, such as `attn.to_q`. Empty: the attention
-             *     projections usual for the model family. A name that matches no layer stops the run when the model is loaded, so that
-             *     nothing is left out unnoticed.
+             *     projections usual for the model family. A name that matches no layer of the family's transformer is refused, so
+             *     that nothing is left out unnoticed.
              * @default []
              */
             readonly targets: readonly string[];
@@ -7102,6 +7102,14 @@ export interface components {
             readonly errors: {
                 readonly [key: string]: readonly string[];
             };
+            /** @description Lines of the YAML that was sent on which the errors' fields stand. */
+            readonly lines: {
+                readonly [key: string]: number;
+            };
+            /** @description What was refused, as it was read; null for a valid spec, and for YAML that is no mapping. */
+            readonly document: {
+                readonly [key: string]: unknown;
+            } | null;
             readonly algebra: components["schemas"]["BatchAlgebra"] | null;
             readonly algebra_text: string | null;
             /** @description Why a valid spec may still fail, such as too little memory. */

@@ -88,6 +88,13 @@ class Validation(Answer):
     errors = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()), help_text="Messages by dotted field path."
     )
+    lines = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Lines of the YAML that was sent on which the errors' fields stand."
+    )
+    document = serializers.DictField(
+        allow_null=True,
+        help_text="What was refused, as it was read; null for a valid spec, and for YAML that is no mapping.",
+    )
     algebra = contract_field(BatchAlgebra, allow_null=True)
     algebra_text = serializers.CharField(allow_null=True)
     warnings = serializers.ListField(

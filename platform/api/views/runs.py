@@ -48,6 +48,8 @@ class ValidateView(APIView):
             {
                 "ok": report.ok,
                 "errors": {WHOLE if path == WHOLE_SPEC else path: texts for path, texts in report.errors.items()},
+                "lines": {WHOLE if path == WHOLE_SPEC else path: line for path, line in report.lines.items()},
+                "document": report.document,
                 "algebra": spec and spec.algebra.model_dump(mode="json"),
                 "algebra_text": spec and spec.algebra.describe(),
                 "warnings": warnings_of(spec) if spec else [],

@@ -56,6 +56,16 @@ def test_text_that_is_no_spec_is_an_error_of_the_whole(api: APIClient, text: str
     assert list(validate(api, yaml=text)["errors"]) == ["__all__"]
 
 
+def test_errors_of_a_yaml_come_with_their_lines_and_what_was_read(api: APIClient) -> None:
+    text = "prompts: {inline: [a]}\nrewards:\n- name: beauty\nbatch:\n  num_prompts_per_batch: 1\n  group_size: 1\n"
+    answer = validate(api, yaml=text)
+    assert answer["lines"] == {"rewards.0.name": 3, "batch.group_size": 6}
+    assert answer["document"] == yaml.safe_load(text)
+    broken = validate(api, yaml="prompts:\n  inline: [")
+    assert (broken["lines"], broken["document"]) == ({"__all__": 3}, None)
+    assert broken["errors"]["__all__"][0].startswith("the YAML is refused at line 3, column 1: a value is missing")
+
+
 def test_either_spec_or_yaml(api: APIClient) -> None:
     for body in ({}, {"spec": SPEC, "yaml": "x"}):
         refused = api.post("/api/v1/runs:validate", body)

@@ -39,6 +39,7 @@ from worker.contracts.run_spec import RunSpec
         ({"algorithm": {"name": "ppo"}}, "algorithm.name", "must be one of flow_grpo, .*, got 'ppo'"),
         ({"algorithm": {"name": "dance_grpo"}}, "sampling.sde_type", "must be `dance` for dance_grpo, got flow"),
         ({"base_model": {"path": "absent"}}, "base_model.path", "choose one of `shapes`"),
+        ({"lora": {"targets": ["attn.to_q", "attn.to_qq"]}}, "lora.targets", "matches nothing: .*attn.to_q"),
         ({"prompts": {}}, "prompts", "either `inline` or `prompt_set`"),
         ({"rewards": [{}]}, "rewards.0.name", "`rewards.0.name` is missing"),
         ({"optimizer": {"learning_rate": float("nan")}}, "optimizer.learning_rate", "finite number, got nan"),

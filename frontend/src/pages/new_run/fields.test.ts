@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { spec } from "../../testing/builders.ts";
 import { specSchema } from "../../testing/committed.ts";
-import { FORM_PATHS, GROUPS, inFormOrder, REWARD_FIELDS, settingField } from "./fields.ts";
+import { FORM_PATHS, GROUPS, inFormOrder, labelOf, REWARD_FIELDS, settingField } from "./fields.ts";
 
 const SCHEMA = specSchema();
 
@@ -58,4 +58,14 @@ test("a section's keys come in the form's order, unknown ones last", () => {
     "zzz",
   ]);
   assert.deepEqual(inFormOrder("", ["seed", "rewards", "base_model"]), ["base_model", "rewards", "seed"]);
+});
+
+test("an error is told with the label of its input", () => {
+  assert.equal(labelOf("batch.group_size"), "Group size");
+  assert.equal(labelOf("base_model.path"), "Model");
+  assert.equal(labelOf("prompts.inline.3"), "Prompts");
+  assert.equal(labelOf("rewards.0.timeout_seconds"), "Time-out");
+  assert.equal(labelOf("rewards.0.settings.url"), "Url");
+  assert.equal(labelOf("algorithm.kl_coefficient"), "KL coefficient");
+  assert.deepEqual([labelOf("rewards"), labelOf("batch"), labelOf("")], ["", "", ""]);
 });

@@ -260,6 +260,21 @@ export function settingField(section: string, key: string): FieldSpec {
   return field(`${section}.${key}`, label, unit);
 }
 
+const LISTED: ReadonlyMap<string, string> = new Map(
+  [...MODEL_FIELDS, MIXING, ...GROUPS.flatMap((group) => group.fields)].map(({ path, label }) => [path, label]),
+);
+
+/** What the form calls the setting at a path: the label of its input; empty for a section, which has none. */
+export function labelOf(path: string): string {
+  const listed = LISTED.get(path);
+  if (listed !== undefined) return listed;
+  if (path.startsWith(`${PROMPTS.section}.`)) return "Prompts";
+  const [, section, key = ""] = /^(rewards\.\d+(?:\.settings)?|algorithm)\.(\w+)$/.exec(path) ?? [];
+  if (section === undefined) return "";
+  const reward = section === "algorithm" ? undefined : REWARD_FIELDS.find((one) => one.key === key);
+  return reward?.label ?? settingField(section, key).label;
+}
+
 /** Keys of a spec's section (or of the spec itself) in the form's order: PostgreSQL's `jsonb` keeps none. */
 export function inFormOrder(section: string, keys: readonly string[]): string[] {
   const rank = (key: string) => {

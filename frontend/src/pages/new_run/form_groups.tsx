@@ -1,4 +1,4 @@
-/** The form's groups of inputs, and the spec as YAML instead. */
+/** The form's groups of inputs. */
 
 import type { ComponentChildren } from "preact";
 import type { BaseModel, Pool, PromptSet } from "../../api/schema.ts";
@@ -87,20 +87,5 @@ function FieldGroup(props: GroupProps) {
         </>
       )}
     </fieldset>
-  );
-}
-
-export function YamlEditor({ model }: { model: FormModel }) {
-  return (
-    <section class="card" aria-label="Spec as YAML">
-      <textarea
-        class="yaml-editor"
-        spellcheck={false}
-        aria-label="Spec as YAML"
-        rows={38}
-        value={model.yaml.value}
-        onInput={(event) => model.editYaml(event.currentTarget.value)}
-      />
-    </section>
   );
 }

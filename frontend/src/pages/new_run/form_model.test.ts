@@ -19,7 +19,16 @@ beforeEach(() => {
   requests = installBrowser(({ body }) => {
     const request = isObject(body) ? body : {};
     const normal = isObject(request.spec) ? request.spec : null;
-    const answer = { ok: true, errors: {}, algebra: null, algebra_text: "8 × 8", warnings: [], yaml: "seed: 7\n" };
+    const answer = {
+      ok: true,
+      errors: {},
+      lines: {},
+      document: null,
+      algebra: null,
+      algebra_text: "8 × 8",
+      warnings: [],
+      yaml: "seed: 7\n",
+    };
     return { json: { ...answer, spec: normal, ...verdict(request) } };
   });
   model = new FormModel(specSchema());
@@ -49,6 +58,34 @@ test("a rerun starts from its parent and knows what differs from it", async () =
   assert.equal(model.isChanged("seed"), true);
   assert.equal(model.parentValue("seed"), 7);
   assert.equal(model.newRun.parent, "parent");
+});
+
+test("yaml that cannot be read is kept, and does not keep the form from starting", async () => {
+  model.choosePreset(PRESET);
+  await settled(5);
+  model.show(true);
+  verdict = (request) => ("yaml" in request ? { ok: false, spec: null, errors: { __all__: ["line 1"] } } : {});
+  model.editYaml("seed: [");
+  await settled(QUIET);
+  assert.equal(model.ok.value, false);
+  model.show(false);
+  await settled(5);
+  assert.deepEqual([model.ok.value, model.value("seed"), model.unreadYaml.value], [true, 7, "seed: ["]);
+  model.show(true);
+  await settled(5);
+  assert.deepEqual([model.ok.value, model.yaml.value, model.unreadYaml.value], [false, "seed: [", null]);
+});
+
+test("yaml that is refused for a value is shown in the form with that value", async () => {
+  model.choosePreset(PRESET);
+  await settled(5);
+  model.show(true);
+  verdict = () => ({ ok: false, spec: null, document: { seed: -1 }, errors: { seed: ["too small"] } });
+  model.editYaml("seed: -1");
+  await settled(QUIET);
+  model.show(false);
+  await settled(5);
+  assert.deepEqual([model.value("seed"), model.errorsAt("seed"), model.unreadYaml.value], [-1, ["too small"], null]);
 });
 
 test("a new run has no parent, and a name without blanks around it", () => {
@@ -108,8 +145,8 @@ test("errors stand at their fields, and those of the whole spec at none", async 
   assert.deepEqual(model.errorsAt("batch.group_size"), ["must be ≥ 2"]);
   assert.deepEqual(model.errorsAt("seed"), []);
   assert.deepEqual(model.validator.allErrors(), [
-    { path: "batch.group_size", message: "must be ≥ 2" },
-    { path: "", message: "nothing fits" },
+    { path: "batch.group_size", message: "must be ≥ 2", line: null },
+    { path: "", message: "nothing fits", line: null },
   ]);
   assert.equal(model.ok.value, false);
 });

@@ -14,6 +14,8 @@ export class FormModel {
   readonly spec = signal<JsonObject>({});
   readonly yaml = signal("");
   readonly asYaml = signal(false);
+  /** YAML that could not be read when the form was opened over it; it is kept until it is mended or discarded. */
+  readonly unreadYaml = signal<string | null>(null);
   readonly name = signal("");
   readonly project = signal("");
   readonly presetName = signal<string | null>(null);
@@ -23,6 +25,7 @@ export class FormModel {
 
   readonly ok = computed(() => this.validator.answer.value?.ok === true && !this.validator.checking.value);
 
+  private isYamlUnread = false;
   private readonly rules: Applicability;
 
   constructor(readonly schema: SpecSchema) {
@@ -90,6 +93,21 @@ export class FormModel {
     };
   }
 
+  /** Open the YAML, or the form. What is shown is what is checked and started. */
+  show(asYaml: boolean): void {
+    if (asYaml === this.asYaml.value) return;
+    this.asYaml.value = asYaml;
+    const { value: kept } = this.unreadYaml;
+    if (!asYaml) {
+      this.unreadYaml.value = this.isYamlUnread ? this.yaml.value : null;
+      void this.validator.now(this.inProject({ spec: this.spec.value }));
+    } else if (kept !== null) {
+      this.unreadYaml.value = null;
+      this.yaml.value = kept;
+      void this.validator.now(this.inProject({ yaml: kept }));
+    }
+  }
+
   editYaml(text: string): void {
     this.yaml.value = text;
     this.validator.ask(this.inProject({ yaml: text }));
@@ -97,7 +115,8 @@ export class FormModel {
 
   chooseProject(id: string): void {
     this.project.value = id;
-    this.validator.ask(this.inProject({ spec: this.spec.value }));
+    const request = this.asYaml.value ? { yaml: this.yaml.value } : { spec: this.spec.value };
+    this.validator.ask(this.inProject(request));
   }
 
   private load(spec: JsonObject): void {
@@ -113,7 +132,9 @@ export class FormModel {
   /** The server's normal form fills what the other view shows: YAML for the form, the spec for the YAML. */
   private merge(request: ValidationRequest, answer: Validation): void {
     if ("yaml" in request) {
-      if (answer.spec) this.spec.value = answer.spec;
+      const read = answer.spec ?? answer.document;
+      this.isYamlUnread = read === null;
+      if (read !== null) this.spec.value = read as JsonObject;
       return;
     }
     if (answer.yaml !== null) this.yaml.value = answer.yaml;

@@ -7,11 +7,12 @@ import type { Preset, Project } from "../../api/schema.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
-import { FormGroups, YamlEditor } from "./form_groups.tsx";
+import { FormGroups } from "./form_groups.tsx";
 import { FormModel } from "./form_model.ts";
 import { Presets } from "./presets.tsx";
 import { type SchemaNode, SpecSchema } from "./spec_schema.ts";
 import { Readiness, Summary } from "./summary.tsx";
+import { YamlEditor } from "./yaml_editor.tsx";
 
 interface Form {
   readonly model: FormModel;
@@ -67,7 +68,7 @@ function FormPage({ model, presets, projects }: Form) {
         <Segmented
           label="Edit as"
           value={model.asYaml.value ? "yaml" : "form"}
-          onChange={(value) => (model.asYaml.value = value === "yaml")}
+          onChange={(value) => model.show(value === "yaml")}
           choices={[
             { value: "form", label: "Form" },
             { value: "yaml", label: "YAML" },
@@ -79,6 +80,7 @@ function FormPage({ model, presets, projects }: Form) {
       )}
       <div class="new-run">
         <div class="stack">
+          <UnreadYaml model={model} />
           {model.asYaml.value ? (
             <YamlEditor model={model} />
           ) : (
@@ -107,6 +109,24 @@ function FormPage({ model, presets, projects }: Form) {
         </a>
       </div>
     </>
+  );
+}
+
+/** That the form does not show the YAML as it was left, because nothing could read it. */
+function UnreadYaml({ model }: { model: FormModel }) {
+  if (model.unreadYaml.value === null) return null;
+  return (
+    <div class="notice warn row-between" role="status">
+      <span>The YAML could not be read, so the form shows the spec as it last was. Your text is kept.</span>
+      <span class="row">
+        <button type="button" class="button small" onClick={() => model.show(true)}>
+          Back to the YAML
+        </button>
+        <button type="button" class="button small" onClick={() => (model.unreadYaml.value = null)}>
+          Discard it
+        </button>
+      </span>
+    </div>
   );
 }
 

@@ -6,7 +6,10 @@ import { differences, type Json, type JsonObject } from "../../base/paths.ts";
 import { Coded } from "../../ui/coded.tsx";
 import { CopyButton } from "../../ui/controls.tsx";
 import { equivalentCurl } from "./curl.ts";
+import { labelOf } from "./fields.ts";
 import type { FormModel } from "./form_model.ts";
+import type { SpecError } from "./validation.ts";
+import { selectLine } from "./yaml_lines.ts";
 
 export function Summary(props: {
   model: FormModel;
@@ -137,13 +140,21 @@ function Verdict({ model }: { model: FormModel }) {
   );
 }
 
-/** The message; a button that leads to its input where the form shows one. */
-function SummaryError({ path, message }: { path: string; message: string }) {
+/** The message after the label of its input; a button that leads to its input, or to its line of the YAML. */
+function SummaryError({ path, message, line }: SpecError) {
   const input = path ? document.getElementById(`field-${path}`) : null;
-  if (!input) return <Coded text={path && !message.includes(path) ? `\`${path}\`: ${message}` : message} />;
+  const label = labelOf(path);
+  const said = (
+    <>
+      {label && <b>{label}: </b>}
+      <Coded text={path && !message.includes(path) ? `\`${path}\`: ${message}` : message} />
+    </>
+  );
+  if (!input && line === null) return said;
   return (
-    <button type="button" class="link-button" onClick={() => shown(input)}>
-      <Coded text={message} />
+    <button type="button" class="link-button" onClick={() => (input ? shown(input) : selectLine(line ?? 1))}>
+      {line !== null && <span class="num">Line {line}: </span>}
+      {said}
     </button>
   );
 }

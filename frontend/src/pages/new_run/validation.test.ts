@@ -7,6 +7,8 @@ import { Validator } from "./validation.ts";
 const ANSWER: Validation = {
   ok: true,
   errors: {},
+  lines: {},
+  document: null,
   algebra: null,
   algebra_text: null,
   warnings: [],
@@ -54,14 +56,16 @@ test("while somebody types, one request is sent", async () => {
   );
 });
 
-test("every error comes with its path; one of the spec as a whole has none", async () => {
-  installBrowser(() => ({ json: { ...ANSWER, errors: { seed: ["too small", "odd"], __all__: ["no reward"] } } }));
+test("every error comes with its path and line; one of the spec as a whole has none", async () => {
+  installBrowser(() => ({
+    json: { ...ANSWER, lines: { seed: 4 }, errors: { seed: ["too small", "odd"], __all__: ["no reward"] } },
+  }));
   const validator = new Validator(() => undefined);
   await validator.now({ spec: {} });
   assert.deepEqual(validator.allErrors(), [
-    { path: "seed", message: "too small" },
-    { path: "seed", message: "odd" },
-    { path: "", message: "no reward" },
+    { path: "seed", message: "too small", line: 4 },
+    { path: "seed", message: "odd", line: 4 },
+    { path: "", message: "no reward", line: null },
   ]);
 });
 

@@ -11,6 +11,13 @@ export type ValidationRequest = ({ readonly spec: JsonObject } | { readonly yaml
   readonly project?: string;
 };
 
+export interface SpecError {
+  readonly path: string;
+  readonly message: string;
+  /** Where it stands in the YAML, from 1; null for a spec that is edited as a form. */
+  readonly line: number | null;
+}
+
 /** The path under which the server puts errors of the spec as a whole. */
 const WHOLE = "__all__";
 
@@ -59,10 +66,11 @@ export class Validator {
     return this.answer.value?.errors[path] ?? [];
   }
 
-  /** Every error with its path; an empty path concerns the spec as a whole. */
-  allErrors(): { path: string; message: string }[] {
-    return Object.entries(this.answer.value?.errors ?? {}).flatMap(([path, messages]) =>
-      messages.map((message) => ({ path: path === WHOLE ? "" : path, message })),
+  /** Every error; an empty path concerns the spec as a whole. */
+  allErrors(): SpecError[] {
+    const { errors = {}, lines = {} } = this.answer.value ?? {};
+    return Object.entries(errors).flatMap(([path, messages]) =>
+      messages.map((message) => ({ path: path === WHOLE ? "" : path, message, line: lines[path] ?? null })),
     );
   }
 
@@ -74,5 +82,14 @@ export class Validator {
 }
 
 function refused(errors: FieldErrors): Validation {
-  return { ok: false, errors, algebra: null, algebra_text: null, warnings: [], spec: null, yaml: null };
+  const nothing = {
+    lines: {},
+    document: null,
+    algebra: null,
+    algebra_text: null,
+    warnings: [],
+    spec: null,
+    yaml: null,
+  };
+  return { ok: false, errors, ...nothing };
 }
