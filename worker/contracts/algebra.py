@@ -11,13 +11,13 @@ from typing import Annotated, Self
 from pydantic import Field
 
 from worker.contracts.base import Contract, Count, Index
-from worker.contracts.bounds import (
+from worker.contracts.sections import SamplingSpec
+from worker.contracts.spec_bounds import (
     MAX_EPOCHS_PER_BATCH,
     MAX_GROUP_SIZE,
     MAX_PAIRS_PER_GROUP,
     MAX_PROMPTS_PER_BATCH,
 )
-from worker.contracts.sections import SamplingSpec
 
 MAX_PIXELS_PER_CALL = 2**16
 """Pixels of all frames of the trajectories of several fragments that are generated in one call: a picture of 256 × 256.

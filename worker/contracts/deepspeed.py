@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from worker.contracts.base import Contract
-from worker.contracts.bounds import MAX_TRANSFORMER_BLOCKS
 from worker.contracts.names import ExplainedName
+from worker.contracts.spec_bounds import MAX_TRANSFORMER_BLOCKS
 
 
 class ZeroConfig(ExplainedName):

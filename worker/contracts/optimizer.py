@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from worker.contracts.base import Contract
-from worker.contracts.bounds import Coefficient, OptimizerStepCount, PositiveCoefficient
+from worker.contracts.spec_bounds import Coefficient, OptimizerStepCount, PositiveCoefficient
 
 
 class OptimizerSpec(Contract):

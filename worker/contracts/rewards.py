@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from worker.contracts.base import Contract, Name
-from worker.contracts.bounds import MAX_PICTURES_PER_CALL, PositiveCoefficient
 from worker.contracts.names import RemoteFormat, RewardName
+from worker.contracts.spec_bounds import MAX_PICTURES_PER_CALL, PositiveCoefficient
 
 Weights = Annotated[str, Field(min_length=1, max_length=400)]
 SECRET_NAME = r"^[a-z0-9][a-z0-9_-]*$"

@@ -13,7 +13,6 @@ from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.algorithms import DIFFERENTIABLE_REWARDS, AlgorithmSpec, FlowGrpoSpec
 from worker.contracts.applicability import inapplicable
 from worker.contracts.base import Contract
-from worker.contracts.bounds import MAX_REWARDS, MAX_SEED, BatchCount
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
 from worker.contracts.lanes import ElasticSpec, LaneSpec
@@ -34,6 +33,7 @@ from worker.contracts.sections import (
     SamplingSpec,
 )
 from worker.contracts.shown_values import shown
+from worker.contracts.spec_bounds import MAX_REWARDS, MAX_SEED, BatchCount
 from worker.contracts.spec_yaml import read_yaml
 
 

@@ -9,7 +9,9 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from worker.contracts.base import Contract
-from worker.contracts.bounds import (
+from worker.contracts.names import ModelFamily, Placement, SdeType, StaleClip, TrainerAssist
+from worker.contracts.prompts import Prompt, require_different
+from worker.contracts.spec_bounds import (
     MAX_DENOISING_STEPS,
     MAX_INLINE_PROMPTS,
     MAX_LORA_TARGETS,
@@ -18,8 +20,6 @@ from worker.contracts.bounds import (
     DenoisingStepCount,
     PositiveCoefficient,
 )
-from worker.contracts.names import ModelFamily, Placement, SdeType, StaleClip, TrainerAssist
-from worker.contracts.prompts import Prompt, require_different
 
 ModuleName = Annotated[str, Field(min_length=1, max_length=MAX_MODULE_NAME_CHARS)]
 

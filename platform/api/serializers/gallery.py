@@ -14,10 +14,10 @@ from gallery.archives import folder_of
 from gallery.models import Adapter, CheckpointRecord, Preview, PreviewImage, PreviewState, Sample
 from gallery.storage import content_type
 from worker.contracts.adapter_files import AdapterFile
-from worker.contracts.bounds import MAX_BATCHES
 from worker.contracts.names import Tuning
 from worker.contracts.previews import MAX_PREVIEW_PROMPTS, MAX_PREVIEW_SAMPLES
 from worker.contracts.prompts import MAX_PROMPT_CHARACTERS
+from worker.contracts.spec_bounds import MAX_BATCHES
 
 PURPOSES = ("train", "evaluate", "request")
 

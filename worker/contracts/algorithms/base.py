@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from worker.contracts.base import Contract
-from worker.contracts.bounds import Coefficient, PositiveCoefficient
 from worker.contracts.names import SdeType
 from worker.contracts.sections import SamplingSpec
+from worker.contracts.spec_bounds import Coefficient, PositiveCoefficient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,14 +8,14 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from worker.contracts.algorithms.base import AlgorithmNeeds, GroupRelativeAlgorithm, UnscaledAlgorithm
-from worker.contracts.bounds import (
+from worker.contracts.sections import SamplingSpec
+from worker.contracts.spec_bounds import (
     MAX_GROUP_SIZE,
     MAX_OPTIMIZER_STEPS,
     Coefficient,
     DenoisingStepCount,
     PositiveCoefficient,
 )
-from worker.contracts.sections import SamplingSpec
 
 
 class DiffusionNftSpec(GroupRelativeAlgorithm):

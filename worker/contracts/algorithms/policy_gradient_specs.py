@@ -10,9 +10,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from worker.contracts.algorithms.base import AlgorithmNeeds, GroupRelativeAlgorithm
-from worker.contracts.bounds import BatchCount, DenoisingStepCount, PositiveCoefficient
 from worker.contracts.names import SdeType
 from worker.contracts.sections import SamplingSpec
+from worker.contracts.spec_bounds import BatchCount, DenoisingStepCount, PositiveCoefficient
 
 
 class _ReplayingAlgorithm(GroupRelativeAlgorithm):

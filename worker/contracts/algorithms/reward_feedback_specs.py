@@ -6,9 +6,9 @@ Rollout lanes generate up to the first denoising step with a gradient, and train
 from typing import ClassVar, Literal
 
 from worker.contracts.algorithms.base import AlgorithmNeeds, UnscaledAlgorithm, gradient_step_problems
-from worker.contracts.bounds import Coefficient, DenoisingStepCount, PositiveCoefficient, RewardValue
 from worker.contracts.names import RewardName
 from worker.contracts.sections import SamplingSpec
+from worker.contracts.spec_bounds import Coefficient, DenoisingStepCount, PositiveCoefficient, RewardValue
 
 DIFFERENTIABLE_REWARDS = frozenset({RewardName.SHAPE_MATCH})
 """Rewards that a gradient with respect to the picture exists for. A test equates them with the engine's registry."""
