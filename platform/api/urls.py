@@ -56,6 +56,7 @@ run_urls = [
     path("bubbles", telemetry.BubblesView.as_view()),
     path("lending", telemetry.LendingView.as_view()),
     path("staleness", telemetry.StalenessView.as_view()),
+    path("prompts", telemetry.PromptsView.as_view()),
     path("events", telemetry.EventsView.as_view()),
     path("logs", telemetry.LogsView.as_view()),
     path("samples", gallery.SamplesView.as_view()),

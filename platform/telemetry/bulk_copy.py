@@ -9,8 +9,8 @@ from django.db import connection
 from django.db.models import Model
 from psycopg import sql
 
-from telemetry.models import SPAN_COLUMNS, MetricPoint, SpanRow, StreamItem
-from worker.contracts.events import MetricsEvent, RunEvent, SpansEvent
+from telemetry.models import OUTCOME_COLUMNS, SPAN_COLUMNS, GroupOutcomeRow, MetricPoint, SpanRow, StreamItem
+from worker.contracts.events import GroupsEvent, MetricsEvent, RunEvent, SpansEvent
 
 Numbered = Sequence[tuple[int, RunEvent]]
 """Events with their `stream_seq`."""
@@ -42,6 +42,15 @@ def copy_spans(run_id: UUID, attempt: int, numbered: Numbered) -> None:
         for span in event.spans
     )
     _copy(SpanRow, ("run_id", "stream_seq", "attempt", *SPAN_COLUMNS), rows)
+
+
+def copy_group_outcomes(run_id: UUID, attempt: int, events: Sequence[GroupsEvent]) -> None:
+    rows = (
+        (run_id, attempt, event.batch, *(getattr(group, column) for column in OUTCOME_COLUMNS))
+        for event in events
+        for group in event.groups
+    )
+    _copy(GroupOutcomeRow, ("run_id", "attempt", "batch", *OUTCOME_COLUMNS), rows)
 
 
 def _copy(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:

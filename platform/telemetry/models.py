@@ -9,6 +9,7 @@ a run cost the same at any length.
 from django.db import models
 
 from runs.models import Run
+from worker.contracts.sample_reports import GroupOutcome
 from worker.contracts.spans import Span
 
 
@@ -78,6 +79,28 @@ class MetricRollup(models.Model):
             # In the order in which curves are read, so that this index is the only one to keep.
             models.UniqueConstraint(fields=["run", "level", "key", "attempt", "bucket"], name="metric_rollup_once")
         ]
+
+
+OUTCOME_COLUMNS = tuple(GroupOutcome.model_fields)
+"""The fields of a group's outcome, which are columns of `GroupOutcomeRow`."""
+
+
+class GroupOutcomeRow(models.Model):
+    """What became of one group of a batch. Rows of batches that a resume went back behind are gone."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    attempt = models.PositiveIntegerField()
+    batch = models.PositiveIntegerField(help_text="Complete batches, from 1.")
+    prompt_index = models.PositiveIntegerField(help_text="Among the run's prompts.")
+    mean_reward = models.FloatField(null=True)
+    reward_std = models.FloatField()
+    has_spread = models.BooleanField()
+    num_dropped_draws = models.PositiveIntegerField()
+    num_missing = models.PositiveIntegerField()
+    num_repeated_fragments = models.PositiveIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "prompt_index", "batch"], name="group_outcome_by_prompt")]
 
 
 SPAN_COLUMNS = tuple(Span.model_fields)

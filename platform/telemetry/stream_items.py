@@ -20,7 +20,7 @@ EVENT_TYPES = frozenset(str(kind.model_fields["type"].default) for kind in EVENT
 ITEM_TYPES = EVENT_TYPES | {TRANSITION}
 """Every type of item."""
 
-BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "lend", "costs", "log"})
+BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "groups", "lend", "costs", "log"})
 """Types that are too frequent to be read as events; their content has endpoints of its own."""
 
 ENVELOPE = frozenset({*Event.model_fields, "type"})

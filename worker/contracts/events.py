@@ -14,6 +14,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index, Name
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeReport
+from worker.contracts.sample_reports import GroupOutcome, SampleInfo
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import Span
 from worker.contracts.states import RunState
@@ -108,30 +109,6 @@ class SpansEvent(Event):
     spans: tuple[Span, ...]
 
 
-class SampleInfo(Contract):
-    """One picture or clip in the gallery: of a batch, of an evaluation, or requested by a user."""
-
-    prompt: str
-    """The prompt's text."""
-    prompt_id: str
-    """The prompt's id, by which samples of other runs can be compared with this one."""
-    prompt_index: Index
-    member: Index
-    seed: Index
-    artifact: str
-    """Artifact path below the run, as it was uploaded. Its ending tells a picture from a clip."""
-    poster: str = ""
-    """Artifact path of the still picture that is shown until a clip plays; empty for pictures."""
-    rewards: dict[str, float]
-    missing: dict[str, str] = {}
-    """Why a reward gave no score, by the reward's key."""
-    reward: float | None
-    """Weighted sum of the trained rewards; `None` for a requested sample whose prompt a trained reward cannot score."""
-    advantage: float | None = None
-    staleness: Index = 0
-    lane: str = ""
-
-
 class SamplesEvent(Event):
     """Samples for the gallery: of a batch (`train`), of an evaluation, or of a user's request."""
 
@@ -158,6 +135,14 @@ class StalenessEvent(Event):
     type: Literal["staleness"] = "staleness"
     batch: Index
     counts: dict[int, int]
+
+
+class GroupsEvent(Event):
+    """What became of every group of a batch, in index order."""
+
+    type: Literal["groups"] = "groups"
+    batch: Index
+    groups: tuple[GroupOutcome, ...]
 
 
 class PublishEvent(Event):
@@ -361,6 +346,7 @@ RunEvent = Annotated[
     | SamplesEvent
     | EvaluationEvent
     | StalenessEvent
+    | GroupsEvent
     | PublishEvent
     | AdapterEvent
     | CheckpointEvent

@@ -14,6 +14,7 @@ from worker.engine.control.cluster_lanes import ACTOR_CLASSES, ClusterLanes, Lan
 from worker.engine.control.command_queue import CommandQueue
 from worker.engine.control.evaluations import EvaluationManager
 from worker.engine.control.fragment_store import FragmentStore
+from worker.engine.control.group_reporter import GroupReporter
 from worker.engine.control.lend_reporter import LendReporter
 from worker.engine.control.metrics_reporter import MetricsReporter
 from worker.engine.control.prompt_schedule import PromptSchedule
@@ -81,6 +82,7 @@ def build_components(
         spans=spans,
         samples=samples,
         metrics=metrics,
+        groups=GroupReporter(client, fragments, advantages, spec.algebra),
         evaluations=evaluations,
         lends=LendReporter(client),
         schedule_log=schedule_log,

@@ -46,6 +46,9 @@ export interface Window extends QueryValues {
 
 export type UsageBy = NonNullable<operations["usage_list"]["parameters"]["query"]["by"]>;
 
+/** What comes first of a run's prompts. */
+export type PromptOrder = NonNullable<NonNullable<operations["runs_prompts_retrieve"]["parameters"]["query"]>["order"]>;
+
 /** Filters of the audit log. */
 export type AuditFilter = Omit<NonNullable<operations["audit_list"]["parameters"]["query"]>, "cursor" | "limit">;
 
@@ -107,6 +110,9 @@ export const api = {
   plan: (run: string) => call("GET", "/api/v1/runs/{run_id}/plan", of(run)),
   lending: (run: string) => call("GET", "/api/v1/runs/{run_id}/lending", of(run)),
   staleness: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/staleness", of(run))),
+  /** What became of the groups of each prompt, at most `limit` prompts. */
+  prompts: (run: string, order: PromptOrder, limit: number) =>
+    call("GET", "/api/v1/runs/{run_id}/prompts", { ...of(run), query: { order, limit } }),
   samples: (run: string, purpose: SamplePurpose, batch?: number) =>
     call("GET", "/api/v1/runs/{run_id}/samples", { ...of(run), query: { purpose, batch } }),
   events: (run: string) =>

@@ -8,11 +8,14 @@ from rest_framework import serializers
 from api.serializers.bounded import MAX_ID, listed, name_to_find, unix_seconds, words_to_find
 from telemetry.curves.curves import LAST_STEP, MAX_POINTS
 from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
+from telemetry.prompts.prompt_audit import PromptOrder
 from telemetry.selectors import LOG_LEVELS
 from telemetry.timeline.timeline import DEFAULT_SPANS, MAX_SPANS
 from worker.contracts.metric_names import Metric
 
 MAX_ITEMS = 1000
+MAX_PROMPT_OFFSET = 1_000_000
+"""Ten times the most prompts of a set."""
 
 
 def parts(text: str) -> tuple[str, ...]:
@@ -69,6 +72,14 @@ class TimelineQuery(WindowQuery):
 
 class LendingQuery(serializers.Serializer[Any]):
     limit = serializers.IntegerField(default=DEFAULT_DECISIONS, min_value=1, max_value=MAX_DECISIONS)
+
+
+class PromptsQuery(serializers.Serializer[Any]):
+    order = serializers.ChoiceField(
+        list(PromptOrder), default=PromptOrder.WITHOUT_SPREAD, help_text="What comes first."
+    )
+    offset = serializers.IntegerField(default=0, min_value=0, max_value=MAX_PROMPT_OFFSET)
+    limit = serializers.IntegerField(default=50, min_value=1, max_value=200)
 
 
 class EventsQuery(serializers.Serializer[Any]):

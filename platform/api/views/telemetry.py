@@ -23,6 +23,7 @@ from runs.selectors import get_run, visible_runs
 from telemetry import selectors
 from telemetry.curves.curves import Curves, Sparklines, curves, sparklines
 from telemetry.lending.lending_ledger import Lending, lending
+from telemetry.prompts.prompt_audit import PromptAuditPage, PromptOrder, prompt_audit
 from telemetry.selectors import StalenessOfBatch
 from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item, LogItem
 from telemetry.timeline.bubbles import Bubbles, bubbles
@@ -89,6 +90,17 @@ class StalenessView(RunDataView):
     @extend_schema(responses={200: page_schema(list_of(StalenessOfBatch))})
     def get(self, request: Request, run_id: UUID) -> Response:
         return Response({"next": None, "results": selectors.staleness(self.run(run_id).pk)})
+
+
+class PromptsView(RunDataView):
+    @extend_schema(parameters=[bodies.PromptsQuery], responses={200: component(PromptAuditPage)})
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """What became of each prompt's groups: how many had spread, were drawn again, lack scores. Prompts that were
+        not drawn yet are counted only."""
+        asked = checked(bodies.PromptsQuery(data=request.query_params))
+        run = self.run(run_id)
+        order = PromptOrder(asked["order"])
+        return Response(prompt_audit(run.pk, run.prompts, order=order, offset=asked["offset"], limit=asked["limit"]))
 
 
 class EventsView(RunDataView):

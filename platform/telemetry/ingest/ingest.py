@@ -20,6 +20,7 @@ from telemetry.curves.metric_rollups import store_metrics
 from telemetry.ingest.event_parsing import fresh_events, parse_events
 from telemetry.ingest.handlers import EventContext, handle
 from telemetry.models import AttemptStream
+from telemetry.prompts.group_outcomes import store_group_outcomes
 from telemetry.stream_items import event_body, item
 from telemetry.timeline.bubbles import add_lane_time
 from worker.contracts.events import RunEvent
@@ -72,6 +73,7 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
     copy_stream_items(run_id, attempt, numbered, bodies)
     store_metrics(run_id, attempt, numbered)
     copy_spans(run_id, attempt, numbered)
+    store_group_outcomes(run_id, attempt, fresh)
     add_lane_time(run_id, attempt, fresh)
     publish_run(
         run_id,

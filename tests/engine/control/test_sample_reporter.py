@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import ray
 
-from worker.contracts.events import SampleInfo
 from worker.contracts.prompts import Prompt
+from worker.contracts.sample_reports import SampleInfo
 from worker.engine.control.fragment_store import FragmentRecord
 from worker.engine.control.sample_reporter import MAX_REASON_CHARACTERS, SampleReporter, SampleSet
 from worker.engine.telemetry.artifact_uploader import ArtifactFile, Receipt

@@ -67,6 +67,7 @@ class RayExecutor:
         self._versions = components.versions
         self._spans = components.spans
         self._metrics = components.metrics
+        self._groups = components.groups
         self._clock = components.clock
         self._calls = calls
         self._gang = gang
@@ -125,6 +126,7 @@ class RayExecutor:
         num_ranks = len(self._gang.lanes)
         parts = [self._fragment_parts.of(fragment, num_ranks=num_ranks) for fragment in action.fragments]
         num_values = sum(1 + len(own) for own in parts)
+        self._groups.generating(action.fragments)
         generate = self._lanes[action.lane].actor.generate.options(num_returns=1 + num_values)
         report, *values = generate.remote(requests, parts)
         self._calls.start({action.lane: report}, partial(self._generated, action, requests, parts, values))
@@ -181,6 +183,7 @@ class RayExecutor:
             self._metrics.resampled(fragment)
         else:
             self._metrics.scored(fragment)
+            self._groups.scored(fragment)
 
     def _has_spread(self, key: FragmentKey) -> bool:
         """Whether the fragment's group has spread; also true while others of its fragments are not scored."""

@@ -11,6 +11,7 @@ from worker.engine.control.cluster_lanes import ClusterLanes
 from worker.engine.control.command_queue import CommandQueue
 from worker.engine.control.evaluations import EvaluationManager
 from worker.engine.control.fragment_store import FragmentStore
+from worker.engine.control.group_reporter import GroupReporter
 from worker.engine.control.lend_reporter import LendReporter
 from worker.engine.control.metrics_reporter import MetricsReporter
 from worker.engine.control.prompt_schedule import PromptSchedule
@@ -37,6 +38,7 @@ class RunComponents:
     spans: SpanReporter
     samples: SampleReporter
     metrics: MetricsReporter
+    groups: GroupReporter
     evaluations: EvaluationManager
     lends: LendReporter
     schedule_log: ScheduleLogger
@@ -48,6 +50,7 @@ class RunComponents:
         self.telemetry.uploader.rewind()
         self.fragments.clear()
         self.advantages.clear()
+        self.groups.clear()
         self.versions.clear()
         self.evaluations.restart()
         self.lends.restart()

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 import ray
 
-from worker.contracts.events import SampleInfo, SamplesEvent
+from worker.contracts.events import SamplesEvent
+from worker.contracts.sample_reports import SampleInfo
 from worker.engine.control.fragment_store import FragmentRecord
 from worker.engine.telemetry.artifact_uploader import ArtifactFile, ArtifactUploader, Receipt
 from worker.engine.telemetry.media import (

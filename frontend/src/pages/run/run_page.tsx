@@ -9,6 +9,7 @@ import { RunHeader } from "./header.tsx";
 import { LogsTab } from "./logs_tab.tsx";
 import { MetricsTab } from "./metrics_tab.tsx";
 import { Overview } from "./overview.tsx";
+import { PromptsTab } from "./prompts_tab.tsx";
 import { SamplesTab } from "./samples_tab.tsx";
 import { SpecTab } from "./spec_tab.tsx";
 import { TimelineTab } from "./timeline_tab.tsx";
@@ -17,6 +18,7 @@ const TABS = [
   { id: "overview", label: "Overview", show: Overview },
   { id: "timeline", label: "Pipeline", show: TimelineTab },
   { id: "samples", label: "Samples", show: SamplesTab },
+  { id: "prompts", label: "Prompts", show: PromptsTab },
   { id: "metrics", label: "Metrics", show: MetricsTab },
   { id: "logs", label: "Logs & events", show: LogsTab },
   { id: "checkpoints", label: "Checkpoints & weights", show: CheckpointsTab },
