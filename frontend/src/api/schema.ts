@@ -267,6 +267,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/home": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Runs of you and your team that work, wait, failed or finished, and what needs somebody. */
+        readonly get: operations["home"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/lanes": {
         readonly parameters: {
             readonly query?: never;
@@ -1101,6 +1118,26 @@ export interface paths {
         };
         /** @description A view below one run, which the user must see. */
         readonly get: operations["runs_previews_images_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs/{run_id}/prompts": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description What became of each prompt's groups: how many had spread, were drawn again, lack scores. Prompts that were
+         *     not drawn yet are counted only.
+         */
+        readonly get: operations["runs_prompts_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1994,7 +2031,7 @@ export interface components {
          * @description Types of stream items that are too frequent to be read as events.
          * @enum {string}
          */
-        readonly BulkItemType: "costs" | "lend" | "log" | "metrics" | "queues" | "spans" | "staleness";
+        readonly BulkItemType: "costs" | "groups" | "lend" | "log" | "metrics" | "queues" | "spans" | "staleness";
         /** @enum {string} */
         readonly CategoryEnum: "project" | "test" | "idle" | "out_of_service";
         readonly ChangedLane: {
@@ -3131,6 +3168,77 @@ export interface components {
             /** @description Shown to everybody. */
             readonly reason: string;
         };
+        /** @enum {string} */
+        readonly GroupEnum: "running" | "waiting" | "failed" | "finished";
+        /**
+         * GroupOutcome
+         * @description What became of one group of a batch once all its samples were scored.
+         */
+        readonly GroupOutcome: {
+            /** @description The prompt's index among the run's. */
+            readonly prompt_index: number;
+            /** @description Mean of the weighted sum of the trained rewards; `None` where no sample has one. */
+            readonly mean_reward: number | null;
+            /** @description Standard deviation of the same, of the population. */
+            readonly reward_std: number;
+            /** @description Whether some advantage of the group differs from 0: without that it teaches nothing. */
+            readonly has_spread: boolean;
+            /**
+             * @description Draws before this one that were dropped for want of spread (`batch.max_resamples`).
+             * @default 0
+             */
+            readonly num_dropped_draws: number;
+            /**
+             * @description Samples that lack a trained reward.
+             * @default 0
+             */
+            readonly num_missing: number;
+            /**
+             * @description Fragments that were generated once more, because their lane was lost.
+             * @default 0
+             */
+            readonly num_repeated_fragments: number;
+        };
+        /**
+         * GroupsEvent
+         * @description What became of every group of a batch, in index order.
+         */
+        readonly GroupsEvent: {
+            readonly seq: number;
+            readonly at: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "groups";
+            readonly batch: number;
+            readonly groups: readonly components["schemas"]["GroupOutcome"][];
+        };
+        /**
+         * GroupsFields
+         * @description What became of every group of a batch, in index order.
+         */
+        readonly GroupsFields: {
+            readonly batch: number;
+            readonly groups: readonly components["schemas"]["GroupOutcome"][];
+        };
+        /**
+         * GroupsItem
+         * @description A `groups` event in the stream.
+         */
+        readonly GroupsItem: {
+            /** @description The item's number in the run's stream. */
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "groups";
+            /** @description Unix time in seconds, by the driver's clock. */
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["GroupsFields"];
+        };
         /**
          * GrpoGuardSpec
          * @description GRPO-Guard (arXiv 2510.22319): Flow-GRPO with ratios that are centred at 1 and equally scaled at all denoising
@@ -3230,6 +3338,54 @@ export interface components {
             readonly run_name: string;
             readonly num_lanes: number;
         };
+        readonly Home: {
+            readonly groups: readonly components["schemas"]["HomeGroup"][];
+            readonly alerts: readonly components["schemas"]["HomeAlert"][];
+            /**
+             * Format: date-time
+             * @description When the node agent last reported.
+             */
+            readonly pool_reported_at: string | null;
+            /**
+             * Format: date-time
+             * @description The server's clock.
+             */
+            readonly now: string;
+        };
+        readonly HomeAlert: {
+            readonly text: string;
+            /** @description Address of the page on which to look into it. */
+            readonly page: string;
+        };
+        readonly HomeGroup: {
+            /** @description `failed` and `finished` are those of the last 7 days. */
+            readonly group: components["schemas"]["GroupEnum"];
+            readonly number: number;
+            readonly number_mine: number;
+            /** @description The first of them, your own before others. */
+            readonly rows: readonly components["schemas"]["HomeRun"][];
+        };
+        readonly HomeRun: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            readonly project: string;
+            readonly created_by: string | null;
+            readonly is_mine: boolean;
+            readonly state: components["schemas"]["RunState"];
+            /** Format: date-time */
+            readonly state_changed_at: string;
+            readonly num_batches: number;
+            readonly num_batches_done: number;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly ended_at: string | null;
+            /** Format: date-time */
+            readonly last_heartbeat_at: string | null;
+            /** @description Why it waits, failed, or is warned of; empty for nothing. */
+            readonly note: string;
+        };
         /**
          * HpsV2Settings
          * @description HPS v2 (arXiv 2306.09341): CLIP-H trained on ranked pictures.
@@ -3300,7 +3456,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "items";
-            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
+            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
         };
         readonly JsonValue: Json;
         readonly LabelsToTry: {
@@ -5127,6 +5283,39 @@ export interface components {
              */
             readonly id: string;
         };
+        /**
+         * PromptAudit
+         * @description What became of the groups of one prompt.
+         */
+        readonly PromptAudit: {
+            readonly prompt_index: number;
+            readonly text: string;
+            /** @description Groups that were drawn of it and are complete. */
+            readonly num_groups: number;
+            /** @description Groups whose rewards are all equal, by their last draw. */
+            readonly num_without_spread: number;
+            /** @description Draws that were dropped for want of spread (`batch.max_resamples`). */
+            readonly num_dropped_draws: number;
+            /** @description Samples that lack a trained reward. */
+            readonly num_missing: number;
+            /** @description Fragments that were generated once more, because their lane was lost. */
+            readonly num_repeated_fragments: number;
+            /** @description Mean over its groups; null where no sample has a reward. */
+            readonly mean_reward: number | null;
+            readonly last_batch: number;
+            /** @description The newest groups, in the order of their batches. */
+            readonly visits: readonly components["schemas"]["PromptVisit"][];
+        };
+        /**
+         * PromptAuditPage
+         * @description Some prompts, and the sums over all.
+         */
+        readonly PromptAuditPage: {
+            readonly totals: components["schemas"]["PromptTotals"];
+            readonly results: readonly components["schemas"]["PromptAudit"][];
+            /** @description Where the next page begins; null at the end. */
+            readonly next_offset: number | null;
+        };
         readonly PromptSet: {
             /** Format: uuid */
             readonly id: string;
@@ -5161,6 +5350,33 @@ export interface components {
              * @default null
              */
             readonly prompt_set: string | null;
+        };
+        /**
+         * PromptTotals
+         * @description The same over all prompts of a run.
+         */
+        readonly PromptTotals: {
+            /** @description Prompts of the run. */
+            readonly num_prompts: number;
+            /** @description Prompts of which no group is complete yet. */
+            readonly num_never_drawn: number;
+            /** @description Prompts with groups, all of them without spread: they have taught nothing. */
+            readonly num_never_varying: number;
+            readonly num_groups: number;
+            readonly num_without_spread: number;
+            readonly num_dropped_draws: number;
+            readonly num_missing: number;
+            readonly num_repeated_fragments: number;
+        };
+        /**
+         * PromptVisit
+         * @description One group of a prompt.
+         */
+        readonly PromptVisit: {
+            readonly batch: number;
+            readonly mean_reward: number | null;
+            readonly reward_std: number;
+            readonly has_spread: boolean;
         };
         /**
          * PublishEvent
@@ -5861,7 +6077,7 @@ export interface components {
              */
             readonly resize: components["schemas"]["Resize"] | null;
         };
-        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
+        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
         /**
          * RunLane
@@ -6753,7 +6969,7 @@ export interface components {
          * @enum {string}
          */
         readonly StepOutcome: "passed" | "failed" | "skipped";
-        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
+        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
         /**
          * Timeline
          * @description A window of a run's lane time. Times are Unix seconds.
@@ -7119,12 +7335,21 @@ export type GpuTopology = components['schemas']['GpuTopology'];
 export type GpuUse = components['schemas']['GpuUse'];
 export type GpuUsePage = components['schemas']['GpuUsePage'];
 export type GpusToTest = components['schemas']['GpusToTest'];
+export type GroupEnum = components['schemas']['GroupEnum'];
+export type GroupOutcome = components['schemas']['GroupOutcome'];
+export type GroupsEvent = components['schemas']['GroupsEvent'];
+export type GroupsFields = components['schemas']['GroupsFields'];
+export type GroupsItem = components['schemas']['GroupsItem'];
 export type GrpoGuardSpec = components['schemas']['GrpoGuardSpec'];
 export type Headline = components['schemas']['Headline'];
 export type HealthEnum = components['schemas']['HealthEnum'];
 export type HeartbeatFrame = components['schemas']['HeartbeatFrame'];
 export type HelloFrame = components['schemas']['HelloFrame'];
 export type HoldingRun = components['schemas']['HoldingRun'];
+export type Home = components['schemas']['Home'];
+export type HomeAlert = components['schemas']['HomeAlert'];
+export type HomeGroup = components['schemas']['HomeGroup'];
+export type HomeRun = components['schemas']['HomeRun'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
 export type IdleCause = components['schemas']['IdleCause'];
 export type ImageRewardSettings = components['schemas']['ImageRewardSettings'];
@@ -7250,9 +7475,13 @@ export type ProjectPage = components['schemas']['ProjectPage'];
 export type ProjectRole = components['schemas']['ProjectRole'];
 export type ProjectsFrame = components['schemas']['ProjectsFrame'];
 export type Prompt = components['schemas']['Prompt'];
+export type PromptAudit = components['schemas']['PromptAudit'];
+export type PromptAuditPage = components['schemas']['PromptAuditPage'];
 export type PromptSet = components['schemas']['PromptSet'];
 export type PromptSetPage = components['schemas']['PromptSetPage'];
 export type PromptSpec = components['schemas']['PromptSpec'];
+export type PromptTotals = components['schemas']['PromptTotals'];
+export type PromptVisit = components['schemas']['PromptVisit'];
 export type PublishEvent = components['schemas']['PublishEvent'];
 export type PublishFields = components['schemas']['PublishFields'];
 export type PublishItem = components['schemas']['PublishItem'];
@@ -7816,6 +8045,29 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Ready"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly home: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Default: all your projects. */
+                readonly project?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Home"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -9451,6 +9703,33 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly runs_prompts_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                readonly limit?: number;
+                readonly offset?: number;
+                /** @description What comes first. */
+                readonly order?: "without_spread" | "repeated" | "missing" | "lowest_reward" | "prompt";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PromptAuditPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_queue_place_create: {
         readonly parameters: {
             readonly query?: never;
@@ -10066,6 +10345,7 @@ export const pathsApiV1LendsSumsGetParametersQueryKindValues: ReadonlyArray<Flat
 export const pathsApiV1OccupancyGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/occupancy"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
 export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
+export const pathsApiV1RunsRun_idPromptsGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/prompts"]["get"]["parameters"]["query"]["order"]> = ["without_spread", "repeated", "missing", "lowest_reward", "prompt"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
 export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
 export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
@@ -10076,7 +10356,7 @@ export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const alternativeChangeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AlternativeChange"]> = ["fewer_lanes", "fewer_reward_lanes", "rewards_on_cpus", "other_pool"];
 export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
 export const baseModelSpecDtypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BaseModelSpec"]["dtype"]> = ["fp32", "bf16"];
-export const bulkItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkItemType"]> = ["costs", "lend", "log", "metrics", "queues", "spans", "staleness"];
+export const bulkItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkItemType"]> = ["costs", "groups", "lend", "log", "metrics", "queues", "spans", "staleness"];
 export const categoryEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CategoryEnum"]> = ["project", "test", "idle", "out_of_service"];
 export const checkpointEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointEvent"]["type"]> = ["checkpoint"];
 export const checkpointItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointItem"]["type"]> = ["checkpoint"];
@@ -10106,6 +10386,9 @@ export const gateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const gateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GateItem"]["type"]> = ["gate"];
 export const gpuTestStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GpuTestState"]> = ["queued", "running", "passed", "failed"];
 export const gpuTestStepNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GpuTestStepName"]> = ["device", "matrix_product", "memory_sweep", "engine", "all_reduce"];
+export const groupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GroupEnum"]> = ["running", "waiting", "failed", "finished"];
+export const groupsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GroupsEvent"]["type"]> = ["groups"];
+export const groupsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GroupsItem"]["type"]> = ["groups"];
 export const grpoGuardSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["advantage_std"]> = ["group", "batch"];
 export const grpoGuardSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["name"]> = ["grpo_guard"];
 export const healthEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HealthEnum"]> = ["healthy", "warning", "failed"];
