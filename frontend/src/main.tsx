@@ -9,6 +9,7 @@ import { followSystemTheme } from "./base/palette.ts";
 import { AuditPage } from "./pages/audit/audit_page.tsx";
 import { ComparePage } from "./pages/compare/compare_page.tsx";
 import { GpuPage } from "./pages/gpu/gpu_page.tsx";
+import { HomePage } from "./pages/home/home_page.tsx";
 import { LendingPage } from "./pages/lending/lending_page.tsx";
 import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
 import { OccupancyPage } from "./pages/occupancy/occupancy_page.tsx";
@@ -26,6 +27,7 @@ import { installShell } from "./shell/install_shell.tsx";
 import "./styles/index.css";
 
 const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
+  home: () => <HomePage />,
   runs: () => <RunsPage />,
   "new-run": (data) => <NewRunPage from={data.from || null} />,
   run: (data) => <RunPage runId={data.run ?? ""} />,

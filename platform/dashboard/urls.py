@@ -6,7 +6,8 @@ from django.urls import path, reverse_lazy
 from dashboard import views
 
 urlpatterns = [
-    path("", views.runs, name="runs"),
+    path("", views.home, name="home"),
+    path("runs", views.runs, name="runs"),
     path("runs/new", views.new_run, name="new-run"),
     path("runs/<uuid:run_id>", views.run, name="run"),
     path("compare", views.compare, name="compare"),

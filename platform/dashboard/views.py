@@ -14,6 +14,7 @@ from dashboard.shell import page_view, shell
 from fleet.models import Gpu
 from runs.selectors import get_run
 
+home = page_view("home", "Home", "home")
 runs = page_view("runs", "Runs", "runs")
 prompt_sets = page_view("prompt-sets", "Prompt sets", "prompt-sets", narrow=True)
 projects = page_view("projects", "Projects", "projects", narrow=True)
@@ -47,7 +48,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     """`?runs=<id>,<id>`. Raises `Http404` when one of them is not the user's to see."""
     for run_id in filter(None, request.GET.get("runs", "").split(",")):
         get_run(request.user, run_id)
-    return shell(request, "compare", "Compare runs", "runs")
+    return shell(request, "compare", "Compare runs", "compare")
 
 
 @require_safe

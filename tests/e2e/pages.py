@@ -32,7 +32,7 @@ class LoginPage:
         self.page.get_by_label("User name").fill(username)
         self.page.get_by_label("Password").fill(password)
         self.page.get_by_role("button", name="Log in").click()
-        expect(self.page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+        expect(self.page.get_by_role("heading", name="Home", exact=True)).to_be_visible()
         return RunsPage(self.page, self.address)
 
 
@@ -42,7 +42,7 @@ class RunsPage:
     address: str
 
     def open(self) -> "RunsPage":
-        self.page.goto(self.address)
+        self.page.goto(f"{self.address}/runs")
         return self
 
     def new_run(self) -> "NewRunPage":

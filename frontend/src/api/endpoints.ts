@@ -138,6 +138,8 @@ export const api = {
   createSecret: (body: NewSecret) => call("POST", "/api/v1/secrets", { body }),
   deleteSecret: (id: string) => call("DELETE", "/api/v1/secrets/{id}", { path: { id } }),
 
+  home: (project?: string) => call("GET", "/api/v1/home", { query: { project } }),
+
   me: () => call("GET", "/api/v1/me", {}),
 
   pool: () => call("GET", "/api/v1/pool", {}),

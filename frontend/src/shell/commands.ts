@@ -14,7 +14,8 @@ export interface Command {
 const goTo = (address: string) => () => location.assign(address);
 
 export const PAGE_COMMANDS: readonly Command[] = [
-  { title: "Runs", keys: "g r", run: goTo("/") },
+  { title: "Home", keys: "g h", run: goTo("/") },
+  { title: "Runs", keys: "g r", run: goTo("/runs") },
   { title: "New run", keys: "g n", words: "create start train", run: goTo("/runs/new") },
   { title: "Compare", keys: "g c", run: goTo("/compare") },
   { title: "Queue", keys: "g q", words: "waiting policy shares", run: goTo("/queue") },

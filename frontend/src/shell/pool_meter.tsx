@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { api } from "../api/endpoints.ts";
-import type { Pool } from "../api/schema.ts";
+import type { Pool, PoolState } from "../api/schema.ts";
 import { useResource } from "../ui/resource.ts";
 
 const REFRESH_MILLISECONDS = 20_000;
@@ -14,7 +14,7 @@ export interface PoolUse {
 }
 
 /** States of a lane that somebody holds. */
-const IN_USE: readonly string[] = ["allocated", "draining", "test"];
+const IN_USE: readonly PoolState[] = ["allocated", "draining"];
 
 /** All pools together. */
 export function poolUse(pools: readonly Pool[]): PoolUse {

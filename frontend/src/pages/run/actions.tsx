@@ -100,7 +100,7 @@ export function Actions({ store, run }: RunProps) {
   const remove = () =>
     void doIt(async () => {
       await api.deleteRun(run.id);
-      location.assign("/");
+      location.assign("/runs");
     });
 
   return (

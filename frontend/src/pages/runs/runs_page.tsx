@@ -1,4 +1,4 @@
-/** Home: every run the user may see, live, filtered by the server; two or more chosen ones can be compared. */
+/** Every run the user may see, live, filtered by the server; two or more chosen ones can be compared. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
