@@ -112,7 +112,7 @@ def test_the_suspicion_ends_when_the_monitored_reward_has_recovered() -> None:
 
 def test_a_line_without_scatter_has_no_error() -> None:
     change, error = fitted_changes(np.linspace(1.0, 2.0, MIN_BATCHES))
-    assert (float(change), float(error)) == (pytest.approx(1.0), pytest.approx(0.0, abs=1e-9))
+    assert [float(change), float(error)] == pytest.approx([1.0, 0.0], abs=1e-9)
 
 
 def test_batches_without_the_monitored_reward_are_left_out() -> None:
@@ -123,7 +123,8 @@ def test_batches_without_the_monitored_reward_are_left_out() -> None:
 
 
 def test_a_cleared_detector_has_forgotten_all_batches() -> None:
-    _, detector = run_detector(0.1 * np.arange(40), -0.05 * np.arange(40))
+    steps = np.arange(40.0)
+    _, detector = run_detector(0.1 * steps, -0.05 * steps)
     assert detector.is_suspected
     detector.clear()
     assert not detector.is_suspected
