@@ -50,6 +50,7 @@ def test_a_replay_as_it_ran_is_what_happened(own: dict[str, Any], within: float)
     again = reschedule(run, Setting.of(run))
     assert again.batch_ends == pytest.approx(past.published, rel=within)
     assert measured(run).batch_ends == pytest.approx(past.published, rel=1e-4)
+    assert measured(run).began_at == 1.7e9
     found = errors(run, again)
     assert abs(found.recorded) < within and abs(found.costs) < 0.1
 

@@ -106,7 +106,8 @@ def measured(run: RecordedRun) -> Schedule:
     first = batches[0] + skipped
     is_first = first == batches[0] and record.is_from_start
     zero = record.began_at if is_first else record.published.get(first - 1, record.began_at)
-    return Schedule(first_batch=first, batch_ends=tuple(record.published[batch] - zero for batch in batches[skipped:]))
+    ends = tuple(record.published[batch] - zero for batch in batches[skipped:])
+    return Schedule(first_batch=first, batch_ends=ends, began_at=zero)
 
 
 def errors(run: RecordedRun, own: Schedule) -> ReplayErrors:
