@@ -23,7 +23,8 @@ class ReplaySchedule(TypedDict):
     batch_seconds: list[float]
     """From one published version to the next."""
     lane_seconds: dict[str, float]
-    """Seconds of all lanes together by class: a span kind, or `idle:<cause>`."""
+    """Seconds of all lanes together by class: a span kind, or `idle:<cause>`. Decoding, encoding and evaluating
+    count as the generation or scoring that they are a part of, since a replay does not tell them apart."""
     spans: list[SpanJson]
     """The spans of the first `num_batches_drawn` batches."""
 

@@ -25,8 +25,9 @@ from runs.spec_check import WHOLE_SPEC, check_spec
 from telemetry.selectors import lanes_of, last_stream_seq
 from telemetry.timeline.bubbles import bubbles
 from telemetry.timeline.timeline_spans import spans_between
-from worker.contracts.names import Placement
+from worker.contracts.names import LaneRole, Placement
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.spans import SpanKind
 from worker.scheduling.planning.memory_advice import memory_warnings
 from worker.scheduling.profiles.hardware import accelerator, profile_name
 from worker.scheduling.replay.schedule_log import Line, parse_line
@@ -42,6 +43,8 @@ MAX_LOG_BYTES = 24 * 2**20
 MAX_SPANS = 4000
 """Spans of a drawn schedule."""
 SWITCHES = ("placement", "gap", "tsp", "tag", "max_staleness")
+_PARTS = frozenset({SpanKind.DECODE.value, SpanKind.ENCODE.value, SpanKind.EVALUATE.value})
+"""Classes that only real lanes tell apart from generation and scoring."""
 LANES = ("num_rollout", "num_trainer", "num_reward")
 
 
@@ -145,7 +148,8 @@ def _measured_body(run_id: UUID, past: RecordedRun, truth: Schedule, *, until: f
     by_lane = bubbles(run_id, start=start, end=end)["by_lane"]
     seconds: dict[str, float] = {}
     for lane in past.recording.lanes:
-        for name, part in by_lane.get(lane, {}).items():
+        for found, part in by_lane.get(lane, {}).items():
+            name = _as_replayed(found, past.recording.lanes[lane])
             seconds[name] = seconds.get(name, 0.0) + part
     up_to = last_stream_seq(run_id)
     spans = spans_between(run_id, up_to=up_to, start=start, end=start + until, limit=MAX_SPANS)
@@ -163,6 +167,13 @@ def _measured_body(run_id: UUID, past: RecordedRun, truth: Schedule, *, until: f
             if span["lane"] in past.recording.lanes
         ],
     }
+
+
+def _as_replayed(name: str, role: LaneRole) -> str:
+    """The class that a replay has for it: a fragment is generated or scored as a whole, for an evaluation too."""
+    if name not in _PARTS:
+        return name
+    return (SpanKind.SCORE if role is LaneRole.REWARD else SpanKind.GENERATE).value
 
 
 def _warnings(past: RecordedRun, spec: RunSpec, setting: Setting) -> list[str]:

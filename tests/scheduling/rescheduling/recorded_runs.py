@@ -114,7 +114,7 @@ def run_for_real(
     """The run with its log, whose clock began at `began_at`; evaluations of 2 groups of 8, checkpoints of 1.5 s."""
     lines: list[Line] = []
     published: list[float] = []
-    scheduler = RecordedScheduler(start_of(spec), lambda line: lines.append(_later(line, began_at)))
+    scheduler = RecordedScheduler(start_of(spec), lambda line: lines.append(later(line, began_at)))
     lanes = lanes_of(spec)
     coming = [incident.lane for incident in incidents if isinstance(incident, Arrival)]
 
@@ -136,7 +136,7 @@ def run_for_real(
     return PastRun(spec=spec, lines=lines, published=published)
 
 
-def _later(line: Line, seconds: float) -> Line:
+def later(line: Line, seconds: float) -> Line:
     """The line as of a run whose clock began later."""
     match line:
         case ScheduleStart():

@@ -3,12 +3,13 @@
 The runs are simulated with costs far from any profile, a slow lane and noise, of which a replay knows only the log.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.scheduling.rescheduling.recorded_runs import TrueCosts, run_for_real, spec_of
+from tests.scheduling.rescheduling.recorded_runs import TrueCosts, later, run_for_real, spec_of
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.messages import Generate
 from worker.scheduling.profiles.hardware import CPU_CORE, H100
@@ -124,14 +125,14 @@ def test_lanes_tile_the_replayed_time() -> None:
     assert {lane.partition("-")[0] for lane in {span.lane for span in schedule.spans}} == set(LaneRole)
 
 
-def _with_a_straggler(lines: list[Line], *, seconds: float) -> list[Line]:
+def _with_a_straggler(lines: Sequence[Line], *, seconds: float) -> list[Line]:
     """The log of the same run, in which the answer to the first call to generate came so much later, as did all that
     followed."""
     asked = next(line for line in lines if isinstance(line, Asked) and _generates(line))
     lane = next(action.lane for action in asked.actions if isinstance(action, Generate))
     answered = next(i for i, line in enumerate(lines) if isinstance(line, Applied) and _is_of(line, lane))
-    later = [replace(line, at=line.at + seconds) if hasattr(line, "at") else line for line in lines[answered:]]
-    return [*lines[:answered], *later]
+    moved = [later(line, seconds) for line in lines[answered:]]
+    return [*lines[:answered], *moved]
 
 
 def _generates(asked: Asked) -> bool:

@@ -14,7 +14,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Placement
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import Span
-from worker.scheduling.core.costs import parse_costs
+from worker.scheduling.core.costs import CostKind, parse_costs
 from worker.scheduling.core.messages import Event, Fragment, Published, Snapshotted
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
@@ -22,7 +22,7 @@ from worker.scheduling.forecast.search import Search
 from worker.scheduling.profiles.hardware import Accelerator
 from worker.scheduling.rescheduling.other_lanes import other_lanes
 from worker.scheduling.rescheduling.recorded_run import RecordedRun
-from worker.scheduling.simulator.simulator import Simulator
+from worker.scheduling.simulator.simulator import Piece, Simulator
 from worker.scheduling.timeline.bubble_ledger import BubbleLedger, SpanClass
 
 _WARM_UP = 2
@@ -168,7 +168,7 @@ def reschedule(run: RecordedRun, setting: Setting, *, as_recorded: bool = True, 
         spans.append if with_spans else None,
         observe=observe,
         has_spread=lambda fragment: _has_spread(run, fragment),
-        **({"relative_seconds": run.relative_seconds} if as_recorded else {}),
+        relative_seconds=run.relative_seconds if as_recorded else _as_it_costs,
     )
     _evaluate(run, scheduler, batches[0], scheduler.state.policy_version, 0.0)
     simulator.run(lambda: len(published) == len(batches) or _search_size(policy) > MAX_SEARCH_SIZE)
@@ -180,6 +180,10 @@ def reschedule(run: RecordedRun, setting: Setting, *, as_recorded: bool = True, 
         batch_ends=tuple(end - zero for end in published[skipped:]),
         spans=_within(spans, zero, published[-1]),
     )
+
+
+def _as_it_costs(lane: str, kind: CostKind, piece: Piece) -> float:
+    return 1.0
 
 
 def _num_skipped(run: RecordedRun) -> int:
