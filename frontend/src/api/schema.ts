@@ -267,6 +267,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/home": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Runs of you and your team that work, wait, failed or finished, and what needs somebody. */
+        readonly get: operations["home"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/lanes": {
         readonly parameters: {
             readonly query?: never;
@@ -3193,6 +3210,8 @@ export interface components {
             /** @description Shown to everybody. */
             readonly reason: string;
         };
+        /** @enum {string} */
+        readonly GroupEnum: "running" | "waiting" | "failed" | "finished";
         /**
          * GroupOutcome
          * @description What became of one group of a batch once all its samples were scored.
@@ -3360,6 +3379,54 @@ export interface components {
             readonly run_id: string;
             readonly run_name: string;
             readonly num_lanes: number;
+        };
+        readonly Home: {
+            readonly groups: readonly components["schemas"]["HomeGroup"][];
+            readonly alerts: readonly components["schemas"]["HomeAlert"][];
+            /**
+             * Format: date-time
+             * @description When the node agent last reported.
+             */
+            readonly pool_reported_at: string | null;
+            /**
+             * Format: date-time
+             * @description The server's clock.
+             */
+            readonly now: string;
+        };
+        readonly HomeAlert: {
+            readonly text: string;
+            /** @description Address of the page on which to look into it. */
+            readonly page: string;
+        };
+        readonly HomeGroup: {
+            /** @description `failed` and `finished` are those of the last 7 days. */
+            readonly group: components["schemas"]["GroupEnum"];
+            readonly number: number;
+            readonly number_mine: number;
+            /** @description The first of them, your own before others. */
+            readonly rows: readonly components["schemas"]["HomeRun"][];
+        };
+        readonly HomeRun: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            readonly project: string;
+            readonly created_by: string | null;
+            readonly is_mine: boolean;
+            readonly state: components["schemas"]["RunState"];
+            /** Format: date-time */
+            readonly state_changed_at: string;
+            readonly num_batches: number;
+            readonly num_batches_done: number;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly ended_at: string | null;
+            /** Format: date-time */
+            readonly last_heartbeat_at: string | null;
+            /** @description Why it waits, failed, or is warned of; empty for nothing. */
+            readonly note: string;
         };
         /**
          * HpsV2Settings
@@ -7429,6 +7496,7 @@ export type GpuTopology = components['schemas']['GpuTopology'];
 export type GpuUse = components['schemas']['GpuUse'];
 export type GpuUsePage = components['schemas']['GpuUsePage'];
 export type GpusToTest = components['schemas']['GpusToTest'];
+export type GroupEnum = components['schemas']['GroupEnum'];
 export type GroupOutcome = components['schemas']['GroupOutcome'];
 export type GroupsEvent = components['schemas']['GroupsEvent'];
 export type GroupsFields = components['schemas']['GroupsFields'];
@@ -7439,6 +7507,10 @@ export type HealthEnum = components['schemas']['HealthEnum'];
 export type HeartbeatFrame = components['schemas']['HeartbeatFrame'];
 export type HelloFrame = components['schemas']['HelloFrame'];
 export type HoldingRun = components['schemas']['HoldingRun'];
+export type Home = components['schemas']['Home'];
+export type HomeAlert = components['schemas']['HomeAlert'];
+export type HomeGroup = components['schemas']['HomeGroup'];
+export type HomeRun = components['schemas']['HomeRun'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
 export type IdleCause = components['schemas']['IdleCause'];
 export type ImageRewardSettings = components['schemas']['ImageRewardSettings'];
@@ -8143,6 +8215,29 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Ready"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly home: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Default: all your projects. */
+                readonly project?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Home"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -10510,6 +10605,7 @@ export const gateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const gateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GateItem"]["type"]> = ["gate"];
 export const gpuTestStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GpuTestState"]> = ["queued", "running", "passed", "failed"];
 export const gpuTestStepNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GpuTestStepName"]> = ["device", "matrix_product", "memory_sweep", "engine", "all_reduce"];
+export const groupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GroupEnum"]> = ["running", "waiting", "failed", "finished"];
 export const groupsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GroupsEvent"]["type"]> = ["groups"];
 export const groupsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GroupsItem"]["type"]> = ["groups"];
 export const grpoGuardSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["advantage_std"]> = ["group", "batch"];

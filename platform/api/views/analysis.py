@@ -15,7 +15,7 @@ from analysis.replay.replays import replay
 from analysis.report.run_report import render_report
 from api.contract_schema import component
 from api.request_parsing import checked, user_of
-from api.serializers import replays as bodies
+from api.serializers import replay_requests as bodies
 from api.views.telemetry import RunDataView
 from runs.selectors import run_body_for
 
