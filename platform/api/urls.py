@@ -8,6 +8,7 @@ from rest_framework.routers import SimpleRouter
 
 from api.views import (
     accounts,
+    analysis,
     audit,
     budgets,
     catalog,
@@ -64,6 +65,8 @@ run_urls = [
     path("adapters", gallery.AdaptersView.as_view()),
     path("adapters/<int:adapter_id>/archive", gallery.AdapterArchiveView.as_view()),
     path("checkpoints", gallery.CheckpointsView.as_view()),
+    path("report", analysis.ReportView.as_view()),
+    path("replays", analysis.ReplaysView.as_view()),
     path("schedule", gallery.ScheduleLogView.as_view()),
     path("artifacts/<path:path>", gallery.ArtifactView.as_view()),
     path("previews", gallery.PreviewsView.as_view()),

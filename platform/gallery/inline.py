@@ -26,6 +26,24 @@ def sample_uris(run_id: UUID, samples: Iterable[Sample]) -> dict[tuple[int, str]
     return {place: uris[key] for place, key in keys.items() if key in uris}
 
 
+def uris_within(run_id: UUID, samples: Sequence[Sample], *, max_total_bytes: int) -> dict[tuple[int, str], str]:
+    """URIs by (attempt, path) of the samples' pictures of any size, in their order, as many as hold in all at most
+    `max_total_bytes`."""
+    wanted = [(sample.attempt, sample.picture_path) for sample in samples]
+    rows = Artifact.objects.filter(
+        run_id=run_id, path__in={path for _, path in wanted}, content_type__startswith="image/"
+    )
+    stored = {(row.attempt, row.path): row for row in rows}
+    chosen: dict[tuple[int, str], Artifact] = {}
+    num_bytes = 0
+    for place in wanted:
+        if place in stored and num_bytes + stored[place].num_bytes <= max_total_bytes:
+            chosen[place] = stored[place]
+            num_bytes += stored[place].num_bytes
+    uris = _uris([row.storage_key for row in chosen.values()])
+    return {place: uris[row.storage_key] for place, row in chosen.items() if row.storage_key in uris}
+
+
 def preview_uris(previews: Iterable[Preview]) -> dict[str, str]:
     """URIs by storage key of the previews' small pictures."""
     images = [image for preview in previews for image in preview.images.all()]
@@ -35,4 +53,6 @@ def preview_uris(previews: Iterable[Preview]) -> dict[str, str]:
 
 def _uris(keys: Sequence[str]) -> dict[str, str]:
     found = storage.read_all(keys)
-    return {key: f"data:{CONTENT_TYPE};base64,{b64encode(content).decode()}" for key, content in found.items()}
+    return {
+        key: f"data:{storage.content_type(key)};base64,{b64encode(content).decode()}" for key, content in found.items()
+    }

@@ -29,7 +29,19 @@ DEBUG = env.bool("DEBUG", False)
 ALLOWED_HOSTS = environment.allowed_hosts()
 CSRF_TRUSTED_ORIGINS = environment.trusted_origins()
 
-LOCAL_APPS = ["live", "audit", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api", "dashboard"]
+LOCAL_APPS = [
+    "live",
+    "audit",
+    "accounts",
+    "catalog",
+    "fleet",
+    "runs",
+    "telemetry",
+    "gallery",
+    "analysis",
+    "api",
+    "dashboard",
+]
 INSTALLED_APPS = [
     "server.apps.ServerConfig",
     "accounts.admin_config.TandemAdminConfig",

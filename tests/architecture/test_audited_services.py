@@ -10,6 +10,7 @@ PLATFORM = Path(__file__).resolve().parents[2] / "platform"
 READERS = ("selectors.py", "access.py")
 ONLY_READ = {
     "accounts/api_tokens.py:tokens_of",
+    "analysis/replay/replays.py:replay",
     "api/listed_runs.py:listed_runs",
     "fleet/pools/pool_services.py:moves_after",
     "runs/pool/pool_overview.py:pool_overviews",

@@ -333,6 +333,22 @@ class RunPage:
         self.page.get_by_role("button", name="Cancel", exact=True).click()
         self.page.get_by_role("button", name="Cancel the run").click()
 
+    def replay(self, label: str, choice: str) -> Locator:
+        """The result of a replay with one setting chosen."""
+        self.tab("Replay")
+        settings = self.page.get_by_role("form", name="Settings of the replay")
+        settings.get_by_label(label).select_option(label=choice)
+        settings.get_by_role("button", name="Replay", exact=True).click()
+        return self.page.get_by_role("region", name="Result")
+
+    def download_report(self, folder: Path) -> Path:
+        self.page.get_by_label("More actions").click()
+        with self.page.expect_download() as download:
+            self.page.get_by_role("link", name="Download the report").click()
+        target = folder / download.value.suggested_filename
+        download.value.save_as(target)
+        return target
+
     def download_lora(self, folder: Path) -> Path:
         self.tab("Checkpoints & weights")
         with self.page.expect_download() as download:

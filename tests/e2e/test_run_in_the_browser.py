@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.e2e.pages import RunPage, RunsPage
 from tests.e2e.weak_network import WeakNetwork
@@ -71,7 +71,9 @@ def test_a_preset_of_the_hub_is_chosen_from_a_table_and_refused_by_a_pool_too_sm
 
 
 @pytest.mark.timeout(600)
-def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(runs_page: RunsPage, tmp_path: Path) -> None:
+def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(
+    runs_page: RunsPage, browser: Browser, tmp_path: Path
+) -> None:
     network = WeakNetwork(runs_page.page)
     form = runs_page.new_run()
     form.choose_preset(PRESET)
@@ -99,7 +101,9 @@ def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(runs_page: Runs
     run.wait_for_batches(done, timeout_seconds=30)
     run.wait_for_state("completed", timeout_seconds=180)
     _accounts_for_its_lanes(run)
+    _opens_without_the_server(run.download_report(tmp_path), browser)
     _loads_in_diffusers(run.download_lora(tmp_path))
+    _is_replayed_and_rerun(run)
 
 
 @pytest.mark.timeout(240)
@@ -130,6 +134,35 @@ def _accounts_for_its_lanes(run: RunPage) -> None:
     expect(run.lane_time("Together")).to_contain_text("100.0 %")
     expect(run.decisions.first).to_contain_text("trainer-0")
     expect(run.staleness_columns()).to_be_visible()
+
+
+def _opens_without_the_server(report: Path, browser: Browser) -> None:
+    """The report from its file, in a profile that has no network: all is drawn, nothing is fetched, no error."""
+    context = browser.new_context(offline=True)
+    page, requests, errors = context.new_page(), list[str](), list[str]()
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: errors.append(message.text))
+    page.goto(report.as_uri())
+    expect(page.locator('[data-curve="reward/mean"] .line')).to_be_visible()
+    expect(page.locator('[data-kind="train"]')).to_be_attached()
+    expect(page.get_by_text("placement: disaggregated")).to_be_visible()
+    expect(page.get_by_role("row", name="diffusers")).to_be_visible()
+    images = page.locator("section[aria-label=Pictures] img")
+    assert images.count() > 1
+    assert images.evaluate_all("images => images.every(image => image.complete && image.naturalWidth > 0)")
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    assert errors == []
+    context.close()
+
+
+def _is_replayed_and_rerun(run: RunPage) -> None:
+    """What would have been on policy: told with the error of the same replay as it ran, and ready to be started."""
+    result = run.replay("Staleness allowed", "0")
+    expect(result).to_contain_text("Replayed as it ran:", timeout=30_000)
+    expect(run.lanes).to_be_visible()
+    result.get_by_role("link", name="Rerun with these settings").click()
+    staleness = run.page.get_by_label("Staleness allowed")
+    expect(staleness).to_have_value("0")
 
 
 def _loads_in_diffusers(path: Path) -> None:

@@ -1,6 +1,7 @@
 """Pools to simulate a run on: lanes, their costs, and which of them come and go."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from worker.contracts.spans import Span
 from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
 from worker.scheduling.core.messages import Event
 from worker.scheduling.simulator.simulator import Arrival, Incident, Loss, SimulatedLane, Simulator
+from worker.scheduling.simulator.synthetic_spread import has_synthetic_spread
 
 LANE_KINDS = {
     LaneRole.ROLLOUT: (CostKind.GENERATE, CostKind.PULL),
@@ -89,6 +91,6 @@ def simulate_events(run: Settings, pool: Pool) -> tuple[float, list[Span], list[
         spans.append,
         observe=lambda event, at: events.append((event, at)),
         incidents=pool.incidents,
-        share_without_spread=run.share_without_spread,
+        has_spread=partial(has_synthetic_spread, share_without=run.share_without_spread),
     )
     return simulator.run(), spans, events

@@ -317,6 +317,14 @@ class PlanEvent(Event):
     """Seconds for which it did."""
 
 
+class SoftwareEvent(Event):
+    """The software that an attempt's driver runs with."""
+
+    type: Literal["software"] = "software"
+    versions: dict[str, str]
+    """The version of Tandem, of Python and of each package that may change what a run computes, by name."""
+
+
 class LogEvent(Event):
     """A line of a lane's or the driver's log."""
 
@@ -356,6 +364,7 @@ RunEvent = Annotated[
     | LendEvent
     | CostsEvent
     | PlanEvent
+    | SoftwareEvent
     | LogEvent
     | CommandDoneEvent,
     Field(discriminator="type"),

@@ -12,6 +12,7 @@ import traceback
 
 import ray
 
+from worker.contracts.events import SoftwareEvent
 from worker.contracts.states import RunState
 from worker.engine.build import build_components
 from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors, LanesLostError
@@ -20,6 +21,7 @@ from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
 from worker.engine.telemetry.run_bootstrap import fetch_prompts, trade_bootstrap_code
 from worker.engine.telemetry.run_telemetry import RunTelemetry, TerminatedError
+from worker.engine.telemetry.software_versions import software_versions
 from worker.ingest.web_connection import FencedError, WebRefusedError, job_environment
 
 logger = logging.getLogger("worker.engine")
@@ -42,6 +44,7 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
             ray.init(address="auto", log_to_driver=False)
             # After `ray.init`, whose own handler would end the driver so that it reports a failed run.
             signal.signal(signal.SIGTERM, lambda number, frame: telemetry.terminate())
+            telemetry.client.emit(SoftwareEvent, versions=software_versions())
             prompts = fetch_prompts(base_url, answer)
             controller = Controller(build_components(answer, prompts, telemetry, actor_classes))
             try:

@@ -21,6 +21,7 @@ import type {
   PoolsToTry,
   ProjectRole,
   QueueMove,
+  ReplayRequest,
   ResizeRequest,
   RunState,
   SamplePurpose,
@@ -94,6 +95,7 @@ export const api = {
     call("POST", "/api/v1/runs/{run_id}/actions", { ...of(run), body: { action, prompts } }),
   size: (run: string) => call("GET", "/api/v1/runs/{run_id}/size", of(run)),
   resize: (run: string, body: ResizeRequest) => call("POST", "/api/v1/runs/{run_id}/resize", { ...of(run), body }),
+  replay: (run: string, body: ReplayRequest) => call("POST", "/api/v1/runs/{run_id}/replays", { ...of(run), body }),
   duplicateRun: (run: string) => call("POST", "/api/v1/runs/{run_id}/duplicate", { ...of(run), body: {} }),
 
   transitions: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/transitions", of(run))),

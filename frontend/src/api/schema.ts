@@ -1164,6 +1164,46 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/replays": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * @description The run's newest recorded batches under other switches, lanes or devices, with the error of the same replay
+         *     under its own. Nothing is stored; it may take seconds, and one at a time is computed for a user.
+         */
+        readonly post: operations["runs_replays_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs/{run_id}/report": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description The run's report: curves, pictures, lane time, spec and versions in one HTML file that refers to nothing
+         *     outside itself. Its size is bounded; the report says what it leaves out.
+         */
+        readonly get: operations["runs_report_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/resize": {
         readonly parameters: {
             readonly query?: never;
@@ -2391,6 +2431,8 @@ export interface components {
              */
             readonly initialize_model_on_cpu: boolean;
         };
+        /** @enum {string} */
+        readonly DeviceEnum: "l40s" | "h100" | "h200" | "h20" | "cpu";
         /**
          * DiffusionDpoSpec
          * @description Online Diffusion-DPO (arXiv 2311.12908): trains the policy to prefer a group's best samples to its worst, with
@@ -3456,7 +3498,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "items";
-            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
+            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
         };
         readonly JsonValue: Json;
         readonly LabelsToTry: {
@@ -4583,6 +4625,8 @@ export interface components {
          * @enum {string}
          */
         readonly Placement: "colocated" | "disaggregated" | "auto";
+        /** @enum {string} */
+        readonly PlacementEnum: "colocated" | "disaggregated";
         /**
          * PlanBody
          * @description What the planner chooses for a spec, and the alternatives.
@@ -5640,6 +5684,35 @@ export interface components {
             readonly format: components["schemas"]["RemoteFormat"];
         };
         /**
+         * ReplayBody
+         * @description Successive batches of a run as they were, replayed as they ran, and replayed under other settings.
+         */
+        readonly Replay: {
+            /** @description Number of the first counted batch, from 1. */
+            readonly first_batch: number;
+            readonly num_batches: number;
+            readonly num_batches_drawn: number;
+            readonly measured: components["schemas"]["ReplaySchedule"];
+            /** @description The replay under the run's own settings; without spans. */
+            readonly own: components["schemas"]["ReplaySchedule"];
+            readonly chosen: components["schemas"]["ReplaySchedule"];
+            readonly errors: components["schemas"]["ReplayErrors"];
+            /** @description The run's spec with the settings asked for, to start a run with. */
+            readonly spec: components["schemas"]["RunSpec"];
+            /** @description What the replay cannot know, in sentences. */
+            readonly warnings: readonly string[];
+        };
+        /**
+         * ReplayErrorsBody
+         * @description Replayed ÷ measured seconds under the run's own settings, less 1.
+         */
+        readonly ReplayErrors: {
+            /** @description With each piece of work as long as it was recorded. */
+            readonly recorded: number;
+            /** @description With each as long as such work takes on average. */
+            readonly costs: number;
+        };
+        /**
          * ReplayGateSpec
          * @description The check before the first update on each batch: replaying the stored denoising steps in training must give what
          *     rollout computed. A run beyond a bound fails, because rollout and trainer lanes then differ in weights, precision or
@@ -5659,6 +5732,39 @@ export interface components {
              * @default null
              */
             readonly max_ratio_error: number | null;
+        };
+        /** @description What is to be otherwise than it was; what is left out stays. */
+        readonly ReplayRequest: {
+            readonly placement?: components["schemas"]["PlacementEnum"];
+            readonly gap?: boolean;
+            readonly tsp?: boolean;
+            readonly tag?: components["schemas"]["TagEnum"];
+            readonly max_staleness?: number;
+            readonly fragment_size?: number;
+            readonly num_rollout?: number;
+            readonly num_trainer?: number;
+            readonly num_reward?: number;
+            /** @description An accelerator with a profile, for every lane that generates or trains. */
+            readonly device?: components["schemas"]["DeviceEnum"];
+        };
+        /**
+         * ReplaySchedule
+         * @description What lanes did in the counted batches. Seconds count from the beginning of the first of them.
+         */
+        readonly ReplaySchedule: {
+            /** @description Until the last of the batches was published. */
+            readonly seconds: number;
+            /** @description From one published version to the next. */
+            readonly batch_seconds: readonly number[];
+            /**
+             * @description Seconds of all lanes together by class: a span kind, or `idle:<cause>`. Decoding, encoding and evaluating
+             *     count as the generation or scoring that they are a part of, since a replay does not tell them apart.
+             */
+            readonly lane_seconds: {
+                readonly [key: string]: number;
+            };
+            /** @description The spans of the first `num_batches_drawn` batches. */
+            readonly spans: readonly components["schemas"]["Span"][];
         };
         /**
          * Resize
@@ -6077,7 +6183,7 @@ export interface components {
              */
             readonly resize: components["schemas"]["Resize"] | null;
         };
-        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
+        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
         /**
          * RunLane
@@ -6726,6 +6832,50 @@ export interface components {
             readonly lanes: readonly components["schemas"]["LaneInfo"][];
         };
         /**
+         * SoftwareEvent
+         * @description The software that an attempt's driver runs with.
+         */
+        readonly SoftwareEvent: {
+            readonly seq: number;
+            readonly at: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "software";
+            /** @description The version of Tandem, of Python and of each package that may change what a run computes, by name. */
+            readonly versions: {
+                readonly [key: string]: string;
+            };
+        };
+        /**
+         * SoftwareFields
+         * @description The software that an attempt's driver runs with.
+         */
+        readonly SoftwareFields: {
+            /** @description The version of Tandem, of Python and of each package that may change what a run computes, by name. */
+            readonly versions: {
+                readonly [key: string]: string;
+            };
+        };
+        /**
+         * SoftwareItem
+         * @description A `software` event in the stream.
+         */
+        readonly SoftwareItem: {
+            /** @description The item's number in the run's stream. */
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "software";
+            /** @description Unix time in seconds, by the driver's clock. */
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["SoftwareFields"];
+        };
+        /**
          * Span
          * @description A half-open stretch `[start, end)` of one lane's time, in seconds of the driver's clock (Unix time).
          */
@@ -6969,7 +7119,9 @@ export interface components {
          * @enum {string}
          */
         readonly StepOutcome: "passed" | "failed" | "skipped";
-        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
+        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
+        /** @enum {string} */
+        readonly TagEnum: "off" | "greedy" | "search";
         /**
          * Timeline
          * @description A window of a run's lane time. Times are Unix seconds.
@@ -7305,6 +7457,7 @@ export type DailyUsage = components['schemas']['DailyUsage'];
 export type DailyUsageRow = components['schemas']['DailyUsageRow'];
 export type DanceGrpoSpec = components['schemas']['DanceGrpoSpec'];
 export type DeepSpeedSpec = components['schemas']['DeepSpeedSpec'];
+export type DeviceEnum = components['schemas']['DeviceEnum'];
 export type DiffusionDpoSpec = components['schemas']['DiffusionDpoSpec'];
 export type DiffusionNftSpec = components['schemas']['DiffusionNftSpec'];
 export type DownloadableFile = components['schemas']['DownloadableFile'];
@@ -7439,6 +7592,7 @@ export type PhaseItem = components['schemas']['PhaseItem'];
 export type PickScoreSettings = components['schemas']['PickScoreSettings'];
 export type PipelineSpec = components['schemas']['PipelineSpec'];
 export type Placement = components['schemas']['Placement'];
+export type PlacementEnum = components['schemas']['PlacementEnum'];
 export type Plan = components['schemas']['Plan'];
 export type PlanChoice = components['schemas']['PlanChoice'];
 export type PlanEvent = components['schemas']['PlanEvent'];
@@ -7509,7 +7663,11 @@ export type RecordedResize = components['schemas']['RecordedResize'];
 export type ReflSpec = components['schemas']['ReflSpec'];
 export type RemoteFormat = components['schemas']['RemoteFormat'];
 export type RemoteSettings = components['schemas']['RemoteSettings'];
+export type Replay = components['schemas']['Replay'];
+export type ReplayErrors = components['schemas']['ReplayErrors'];
 export type ReplayGateSpec = components['schemas']['ReplayGateSpec'];
+export type ReplayRequest = components['schemas']['ReplayRequest'];
+export type ReplaySchedule = components['schemas']['ReplaySchedule'];
 export type Resize = components['schemas']['Resize'];
 export type ResizeAnswer = components['schemas']['ResizeAnswer'];
 export type ResizeCause = components['schemas']['ResizeCause'];
@@ -7560,6 +7718,9 @@ export type ShareToSet = components['schemas']['ShareToSet'];
 export type ShareToTry = components['schemas']['ShareToTry'];
 export type SharesToTry = components['schemas']['SharesToTry'];
 export type SnapshotFrame = components['schemas']['SnapshotFrame'];
+export type SoftwareEvent = components['schemas']['SoftwareEvent'];
+export type SoftwareFields = components['schemas']['SoftwareFields'];
+export type SoftwareItem = components['schemas']['SoftwareItem'];
 export type Span = components['schemas']['Span'];
 export type SpanKind = components['schemas']['SpanKind'];
 export type SpansEvent = components['schemas']['SpansEvent'];
@@ -7579,6 +7740,7 @@ export type StateFields = components['schemas']['StateFields'];
 export type StateItem = components['schemas']['StateItem'];
 export type StepOutcome = components['schemas']['StepOutcome'];
 export type StreamItem = components['schemas']['StreamItem'];
+export type TagEnum = components['schemas']['TagEnum'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineSpan = components['schemas']['TimelineSpan'];
 export type Token = components['schemas']['Token'];
@@ -9784,6 +9946,54 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly runs_replays_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Replay"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_report_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/html": string;
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_resize_create: {
         readonly parameters: {
             readonly query?: never;
@@ -10376,6 +10586,7 @@ export const costsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<component
 export const costsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CostsItem"]["type"]> = ["costs"];
 export const danceGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DanceGrpoSpec"]["advantage_std"]> = ["group", "batch"];
 export const danceGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DanceGrpoSpec"]["name"]> = ["dance_grpo"];
+export const deviceEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DeviceEnum"]> = ["l40s", "h100", "h200", "h20", "cpu"];
 export const diffusionDpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DiffusionDpoSpec"]["name"]> = ["diffusion_dpo"];
 export const diffusionNftSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DiffusionNftSpec"]["advantage_std"]> = ["group", "batch"];
 export const diffusionNftSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DiffusionNftSpec"]["name"]> = ["diffusion_nft"];
@@ -10432,6 +10643,7 @@ export const phaseEventTypeValues: ReadonlyArray<FlattenedDeepRequired<component
 export const phaseItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseItem"]["type"]> = ["phase"];
 export const pipelineSpecMax_stalenessValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PipelineSpec"]["max_staleness"]> = [0, 1];
 export const placementValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Placement"]> = ["colocated", "disaggregated", "auto"];
+export const placementEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlacementEnum"]> = ["colocated", "disaggregated"];
 export const planModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const planCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["costs"]> = ["measured", "own", "profile"];
 export const planEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanEvent"]["type"]> = ["plan"];
@@ -10475,6 +10687,8 @@ export const samplesFieldsPurposeValues: ReadonlyArray<FlattenedDeepRequired<com
 export const samplesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesItem"]["type"]> = ["samples"];
 export const sdeTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SdeType"]> = ["flow", "cps", "dance"];
 export const snapshotFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SnapshotFrame"]["kind"]> = ["snapshot"];
+export const softwareEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SoftwareEvent"]["type"]> = ["software"];
+export const softwareItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SoftwareItem"]["type"]> = ["software"];
 export const spanKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SpanKind"]> = ["generate", "lent_generate", "decode", "encode", "score", "train", "publish", "pull", "switch", "evaluate", "checkpoint", "pause", "idle"];
 export const spansEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SpansEvent"]["type"]> = ["spans"];
 export const spansItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SpansItem"]["type"]> = ["spans"];
@@ -10484,6 +10698,7 @@ export const stalenessItemTypeValues: ReadonlyArray<FlattenedDeepRequired<compon
 export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateEvent"]["type"]> = ["state"];
 export const stateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateItem"]["type"]> = ["state"];
 export const stepOutcomeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StepOutcome"]> = ["passed", "failed", "skipped"];
+export const tagEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TagEnum"]> = ["off", "greedy", "search"];
 export const trainerAssistValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TrainerAssist"]> = ["off", "greedy", "search"];
 export const transitionItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TransitionItem"]["type"]> = ["transition"];
 export const tuningValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Tuning"]> = ["lora", "full"];

@@ -7,6 +7,7 @@ seconds, where they differ from later ones, nor its end is counted.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from worker.contracts.names import LaneRole
@@ -132,7 +133,7 @@ def simulate_candidate(
         spans.append if with_shares else None,
         observe=observe,
         observe_work=pieces.add,
-        share_without_spread=work.share_without_spread,
+        has_spread=partial(has_synthetic_spread, share_without=work.share_without_spread),
     )
 
     def is_over() -> bool:

@@ -48,7 +48,6 @@ from worker.scheduling.core.messages import (
 )
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.simulator.gang_change import GangChange, OpenGangChange
-from worker.scheduling.simulator.synthetic_spread import has_synthetic_spread
 from worker.scheduling.timeline.span_recorder import SpanRecorder, Work
 
 _MAY_LACK_COST = frozenset(
@@ -85,6 +84,8 @@ class Loss:
 
 
 Incident = Arrival | Loss
+Piece = Action | Fragment
+"""What a single duration is of: an action, or one fragment of a call."""
 
 
 @dataclass(slots=True, eq=False)
@@ -112,7 +113,8 @@ class Simulator:
         observe: Callable[[Event, float], None] = lambda event, at: None,
         observe_work: Callable[[SpanKind, Work, float, float], None] = lambda kind, work, start, end: None,
         incidents: Iterable[Incident] = (),
-        share_without_spread: float = 0.0,
+        has_spread: Callable[[Fragment], bool] = lambda fragment: True,
+        relative_seconds: Callable[[str, CostKind, Piece], float] = lambda lane, kind, piece: 1.0,
     ) -> None:
         """
         Args:
@@ -124,7 +126,8 @@ class Simulator:
             observe_work: called with each piece of work of each lane when it begins: its kind, the work, and the
                 virtual times of its beginning and of its end, unless the lane is lost before.
             incidents: lanes that come and go during the run.
-            share_without_spread: share of draws of training groups without spread, from 0 to 1.
+            has_spread: whether the draw of the group that a fragment belongs to has spread.
+            relative_seconds: the seconds of a piece of work of a kind on a lane (or `GANG`) ÷ those that it costs.
 
         Raises:
             ValueError: where a role has no lane or work no cost, so that the run would never end; for a trainer lane
@@ -136,7 +139,7 @@ class Simulator:
         self._vary = vary
         self._observe = observe
         self._observe_work = observe_work
-        self._share_without_spread = share_without_spread
+        self._has_spread, self._relative_seconds = has_spread, relative_seconds
         self._recorder: SpanRecorder | None = None
         if emit is not None:
             self._recorder = SpanRecorder(emit, scheduler.state.idle_cause, scheduler.state.idle_state)
@@ -234,6 +237,11 @@ class Simulator:
                 self._lanes[lane] = SimulatedLane(lane=lane, role=LaneRole.ROLLOUT)
                 self._start_up(self._lanes[lane], now, now + change.start_seconds)
 
+    def hold_trainers(self, seconds: float, batch: int, now: float) -> None:
+        """Let the trainer gang, which has just taken a snapshot, write a checkpoint: to be called by `observe`."""
+        self._scheduler.apply(TrainerReserved(), now)
+        self._occupy(self._trainers, SpanKind.CHECKPOINT, Work(batch=batch), now, seconds, TrainerReleased())
+
     # --- lanes that come and go -------------------------------------------------------------------------------------
 
     def start(self, lane: SimulatedLane, now: float) -> None:
@@ -290,25 +298,26 @@ class Simulator:
     def _begin(self, action: Action, now: float) -> None:
         match action:
             case Pull(lane, version):
-                seconds = self._seconds(lane, CostKind.PULL)
+                seconds = self._seconds(lane, CostKind.PULL, action)
                 self._occupy((lane,), SpanKind.PULL, Work(policy_version=version), now, seconds, Pulled(lane, version))
             case Switch(lane, to):
                 kind = CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM
-                self._occupy((lane,), SpanKind.SWITCH, Work(), now, self._seconds(lane, kind), Switched(lane, to))
+                self._occupy(
+                    (lane,), SpanKind.SWITCH, Work(), now, self._seconds(lane, kind, action), Switched(lane, to)
+                )
             case Generate():
                 self._generate(action, now)
             case Score(lane, fragment):
                 # The schedule does not depend on the rewards' values, only on whether a group's differ.
-                has_spread = has_synthetic_spread(fragment, self._share_without_spread)
-                event = Scored(lane, fragment.key, (0.0,) * len(fragment.members), has_spread)
-                seconds = self._seconds(lane, CostKind.SCORE, len(fragment.members))
+                event = Scored(lane, fragment.key, (0.0,) * len(fragment.members), self._has_spread(fragment))
+                seconds = self._seconds(lane, CostKind.SCORE, fragment, len(fragment.members))
                 self._occupy((lane,), SpanKind.SCORE, self._work_of(fragment), now, seconds, event)
             case Accumulate():
                 self._accumulate(action, now)
             case Commit() | Snapshot():
                 self._begin_gang(action, now)
             case Publish(_, version):
-                seconds = self._seconds(GANG, CostKind.PUBLISH)
+                seconds = self._seconds(GANG, CostKind.PUBLISH, action)
                 self._schedule(now + seconds, _ScheduledEvent(Published(version), ()))
             case Leave(lane):
                 self._stop_spans(lane, now)
@@ -322,10 +331,10 @@ class Simulator:
         lane, batch = action.lane, action.batch
         num_units = len(action.micro_batches) + action.num_padding
         if not self._scheduler.state.equal_counts:
-            seconds = self._seconds(lane, CostKind.ACCUMULATE, num_units)
+            seconds = self._seconds(lane, CostKind.ACCUMULATE, action, num_units)
         else:
             if self._in_step is None or self._in_step[0] != now:
-                self._in_step = now, self._seconds(GANG, CostKind.ACCUMULATE, num_units)
+                self._in_step = now, self._seconds(GANG, CostKind.ACCUMULATE, action, num_units)
             seconds = self._in_step[1]
         event = Accumulated(lane, batch, action.minibatch, action.epoch, action.micro_batches)
         self._occupy((lane,), SpanKind.TRAIN, Work(batch=batch, num_units=num_units), now, seconds, event)
@@ -334,11 +343,11 @@ class Simulator:
         match action:
             case Commit(batch, minibatch, epoch):
                 event: Event
-                seconds, event = self._seconds(GANG, CostKind.COMMIT), Committed(batch, minibatch, epoch)
+                seconds, event = self._seconds(GANG, CostKind.COMMIT, action), Committed(batch, minibatch, epoch)
                 self._occupy(self._trainers, SpanKind.TRAIN, Work(batch=batch), now, seconds, event)
             case Snapshot(batch, version):
                 work = Work(batch=batch, policy_version=version)
-                seconds = self._seconds(GANG, CostKind.SNAPSHOT)
+                seconds = self._seconds(GANG, CostKind.SNAPSHOT, action)
                 self._occupy(self._trainers, SpanKind.PUBLISH, work, now, seconds, Snapshotted(version))
 
     def _generate(self, action: Generate, now: float) -> None:
@@ -349,7 +358,7 @@ class Simulator:
         spans: list[tuple[float, SpanKind, Work]] = []
         for fragment in action.fragments:
             start, work = end, self._work_of(fragment)
-            end = start + self._seconds(lane, CostKind.GENERATE, len(fragment.members))
+            end = start + self._seconds(lane, CostKind.GENERATE, fragment, len(fragment.members))
             self._observe_work(kind, work, start, end)
             spans.append((start, kind, work))
         if self._recorder is not None:
@@ -368,7 +377,7 @@ class Simulator:
             num_units=num_samples,
         )
 
-    def _seconds(self, lane: str, kind: CostKind, num_units: int = 1) -> float:
+    def _seconds(self, lane: str, kind: CostKind, piece: Piece, num_units: int = 1) -> float:
         """The actual seconds of a piece of work. Raises `ValueError` where its kind lacks a cost that it must have."""
         cost = self._costs.get((lane, kind))
         if cost is None:
@@ -377,7 +386,7 @@ class Simulator:
                     f"`costs` must hold {kind} on `{lane}`, got none: the simulation needs to know how long it takes"
                 )
             cost = Cost()
-        return self._vary(cost.seconds(num_units))
+        return self._vary(cost.seconds(num_units) * self._relative_seconds(lane, kind, piece))
 
     def _occupy(
         self, lanes: tuple[str, ...], kind: SpanKind, work: Work, now: float, seconds: float, event: Event

@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
 import type { Preset, Project } from "../../api/schema.ts";
+import { proposedFor } from "../../base/rerun.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
@@ -27,7 +28,8 @@ async function readForm(from: string | null): Promise<Form> {
   const editable = projects.filter((project) => project.role !== "viewer");
   const model = new FormModel(new SpecSchema(schema as SchemaNode));
   if (from !== null) {
-    model.repeat(await api.getRun(from));
+    const run = await api.getRun(from);
+    model.repeat({ ...run, spec: proposedFor(from) ?? run.spec });
   } else {
     model.project.value = new URLSearchParams(location.search).get("project") ?? lastProject(editable);
     const first = presets[0];

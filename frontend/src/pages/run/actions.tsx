@@ -169,6 +169,13 @@ function MoreMenu({ run, disabled, onDuplicate, onArchive, onDelete }: MenuProps
         </button>
         <a href={`/compare?runs=${run.id}`}>Compare with…</a>
         <a
+          href={`/api/v1/runs/${run.id}/report`}
+          title="Curves, pictures, lane time, spec and versions in one HTML file that opens without the server."
+          download
+        >
+          Download the report
+        </a>
+        <a
           href={`/api/v1/runs/${run.id}/schedule`}
           title="All that the scheduler was given and decided, to be replayed with python -m worker.scheduling.replay."
           download

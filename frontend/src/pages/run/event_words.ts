@@ -54,6 +54,10 @@ function textOf(item: EventItem): string {
       return hackingText(item.body);
     case "plan":
       return `New plan after batch ${item.body.batch}: ${item.body.reason}`;
+    case "software":
+      return Object.entries(item.body.versions)
+        .map(([name, version]) => `${name} ${version}`)
+        .join(", ");
     case "command_done":
       return `Command ${item.body.accepted ? "done" : "refused"}${after(item.body.detail)}`;
   }

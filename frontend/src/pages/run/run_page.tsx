@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { RunStore } from "../../live/run_store.ts";
 import { Tabs } from "../../ui/controls.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
+import { ReplayTab } from "../replay/replay_tab.tsx";
 import { CheckpointsTab } from "./checkpoints_tab.tsx";
 import { RunHeader } from "./header.tsx";
 import { LogsTab } from "./logs_tab.tsx";
@@ -17,6 +18,7 @@ import { TimelineTab } from "./timeline_tab.tsx";
 const TABS = [
   { id: "overview", label: "Overview", show: Overview },
   { id: "timeline", label: "Pipeline", show: TimelineTab },
+  { id: "replay", label: "Replay", show: ReplayTab },
   { id: "samples", label: "Samples", show: SamplesTab },
   { id: "prompts", label: "Prompts", show: PromptsTab },
   { id: "metrics", label: "Metrics", show: MetricsTab },
