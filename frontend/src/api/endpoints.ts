@@ -105,8 +105,8 @@ export const api = {
     call("GET", "/api/v1/runs:sparklines", { query: { ids: runs.join(","), key } }),
   timeline: (run: string, asked: { from?: number; to?: number; limit: number }) =>
     call("GET", "/api/v1/runs/{run_id}/timeline", { ...of(run), query: asked }),
-  bubbles: (run: string, from?: number) =>
-    call("GET", "/api/v1/runs/{run_id}/bubbles", { ...of(run), query: { from } }),
+  bubbles: (run: string, from?: number, to?: number) =>
+    call("GET", "/api/v1/runs/{run_id}/bubbles", { ...of(run), query: { from, to } }),
   plan: (run: string) => call("GET", "/api/v1/runs/{run_id}/plan", of(run)),
   lending: (run: string) => call("GET", "/api/v1/runs/{run_id}/lending", of(run)),
   staleness: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/staleness", of(run))),
