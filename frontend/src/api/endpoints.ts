@@ -9,12 +9,14 @@ import type {
   LanesToAskFor,
   Lend,
   LogFields,
+  NewPool,
   NewPreview,
   NewPromptSet,
   NewRun,
   NewSecret,
   operations,
   PatchedAnnotationsToWrite,
+  PatchedPoolToChange,
   PatchedRunChanges,
   PolicyToSet,
   PoolActions,
@@ -144,6 +146,11 @@ export const api = {
 
   pool: () => call("GET", "/api/v1/pool", {}),
   pools: () => results(call("GET", "/api/v1/pools", {})),
+  createPool: (body: NewPool) => call("POST", "/api/v1/pools", { body }),
+  changePool: (name: string, body: PatchedPoolToChange) =>
+    call("PATCH", "/api/v1/pools/{name}", { path: { name }, body }),
+  removePool: (name: string) => call("DELETE", "/api/v1/pools/{name}", { path: { name } }),
+  removeNode: (node_id: number) => call("DELETE", "/api/v1/nodes/{node_id}", { path: { node_id } }),
   /** The lanes that would change their pool; nothing is saved. */
   previewPools: (body: PoolsToTry) => results(call("POST", "/api/v1/pools:preview", { body })),
   annotateNode: (node_id: number, body: PatchedAnnotationsToWrite) =>
