@@ -67,7 +67,12 @@ export interface CurvesAsked {
 export interface LendFilter extends QueryValues {
   readonly since?: string | undefined;
   readonly kind?: Lend["kind"] | undefined;
+  /** The borrower's or the lender's. */
+  readonly project?: string | undefined;
+  /** The borrower. */
   readonly run?: string | undefined;
+  /** Label of a lane, or name of a GPU. */
+  readonly lane?: string | undefined;
 }
 
 /** The most stream items that one answer holds. */
