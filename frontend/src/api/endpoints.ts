@@ -9,12 +9,14 @@ import type {
   LanesToAskFor,
   Lend,
   LogFields,
+  NewPool,
   NewPreview,
   NewPromptSet,
   NewRun,
   NewSecret,
   operations,
   PatchedAnnotationsToWrite,
+  PatchedPoolToChange,
   PatchedRunChanges,
   PolicyToSet,
   PoolActions,
@@ -66,7 +68,12 @@ export interface CurvesAsked {
 export interface LendFilter extends QueryValues {
   readonly since?: string | undefined;
   readonly kind?: Lend["kind"] | undefined;
+  /** The borrower's or the lender's. */
+  readonly project?: string | undefined;
+  /** The borrower. */
   readonly run?: string | undefined;
+  /** Label of a lane, or name of a GPU. */
+  readonly lane?: string | undefined;
 }
 
 /** The most stream items that one answer holds. */
@@ -107,8 +114,8 @@ export const api = {
     call("GET", "/api/v1/runs:sparklines", { query: { ids: runs.join(","), key } }),
   timeline: (run: string, asked: { from?: number; to?: number; limit: number }) =>
     call("GET", "/api/v1/runs/{run_id}/timeline", { ...of(run), query: asked }),
-  bubbles: (run: string, from?: number) =>
-    call("GET", "/api/v1/runs/{run_id}/bubbles", { ...of(run), query: { from } }),
+  bubbles: (run: string, from?: number, to?: number) =>
+    call("GET", "/api/v1/runs/{run_id}/bubbles", { ...of(run), query: { from, to } }),
   plan: (run: string) => call("GET", "/api/v1/runs/{run_id}/plan", of(run)),
   lending: (run: string) => call("GET", "/api/v1/runs/{run_id}/lending", of(run)),
   staleness: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/staleness", of(run))),
@@ -146,6 +153,11 @@ export const api = {
 
   pool: () => call("GET", "/api/v1/pool", {}),
   pools: () => results(call("GET", "/api/v1/pools", {})),
+  createPool: (body: NewPool) => call("POST", "/api/v1/pools", { body }),
+  changePool: (name: string, body: PatchedPoolToChange) =>
+    call("PATCH", "/api/v1/pools/{name}", { path: { name }, body }),
+  removePool: (name: string) => call("DELETE", "/api/v1/pools/{name}", { path: { name } }),
+  removeNode: (node_id: number) => call("DELETE", "/api/v1/nodes/{node_id}", { path: { node_id } }),
   /** The lanes that would change their pool; nothing is saved. */
   previewPools: (body: PoolsToTry) => results(call("POST", "/api/v1/pools:preview", { body })),
   annotateNode: (node_id: number, body: PatchedAnnotationsToWrite) =>

@@ -5,6 +5,7 @@ import { duration, number } from "../base/format.ts";
 import { colour, faded } from "../base/palette.ts";
 import { seriesDash } from "../base/series.ts";
 import type { ChartColumns, Column, XAxis } from "./axis.ts";
+import { drawNames, namesWidth } from "./line_names.ts";
 import { axisStyle, drawReference, logAxis, padded, usePlot, valueAxis } from "./plot.ts";
 import type { YScale } from "./tools.tsx";
 
@@ -30,6 +31,8 @@ interface Props {
   readonly smoothed: boolean;
   /** On a logarithmic axis what is not above zero is left out. */
   readonly scale?: YScale;
+  /** Write the lines' names at their ends. */
+  readonly named?: boolean;
   /** The window of x that is shown; all of it without. */
   readonly zoom?: Range | null;
   /** A window was dragged out, or all asked for (null). Without it the chart zooms for itself, until its data change. */
@@ -114,7 +117,7 @@ function options(latest: { readonly current: Props }, width: number, hasBand: bo
   return {
     width,
     height: props.height,
-    padding: [10, LAST_LABEL, 0, 0],
+    padding: [10, props.named ? namesWidth(width) : LAST_LABEL, 0, 0],
     legend: { show: false },
     series: series(props, hasBand),
     bands: hasBand ? [{ series: [numSeries - 2, numSeries - 1], fill: bandFill }] : [],
@@ -143,7 +146,12 @@ function options(latest: { readonly current: Props }, width: number, hasBand: bo
     hooks: {
       setSelect: [(plot) => zoomTo(latest.current, plot)],
       setCursor: [(plot) => latest.current.onCursor?.(plot.cursor.idx ?? null)],
-      draw: props.reference === undefined ? [] : [(plot) => drawReference(plot, props.reference as number)],
+      draw: [
+        (plot) => {
+          if (props.reference !== undefined) drawReference(plot, props.reference);
+          if (props.named) drawNames(plot, latest.current.lines);
+        },
+      ],
     },
   };
 }

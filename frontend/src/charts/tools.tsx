@@ -18,7 +18,7 @@ export interface ChartChoice {
 
 export const DEFAULT_CHOICE: ChartChoice = { axis: "batch", smoothing: 0, kernel: "ema", scale: "linear" };
 /** Wider kernels draw a curve's mean. */
-const MAX_SMOOTHING = 0.1;
+export const MAX_SMOOTHING = 0.1;
 const KEY = "tandem.charts";
 
 function remembered(): ChartChoice {

@@ -1,153 +1,145 @@
-/** Several runs side by side: overlaid curves, results in numbers, and only the settings that differ. */
+/** Up to eight runs side by side: what differs in their settings, what came of it, curves, samples and schedules.
+ * The address keeps the runs, those hidden and the curves. */
 
-import { useMemo, useState } from "preact/hooks";
-import { api } from "../../api/endpoints.ts";
-import { duration, number, unixSeconds } from "../../base/format.ts";
-import { Chart, type Line } from "../../charts/chart.tsx";
-import { Legend } from "../../charts/panel.tsx";
-import { curveTitle } from "../../charts/panels.ts";
-import { type ChartChoice, ChartTools, useChartView } from "../../charts/tools.tsx";
+import { useState } from "preact/hooks";
+import { readQuery, writeQuery } from "../../base/address.ts";
 import { StatePill } from "../../ui/controls.tsx";
+import { Icon } from "../../ui/icon.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
-import { type ComparedRun, metricsOf, overlaid, readRun } from "./compared_run.ts";
+import { AddRun } from "./add_run.tsx";
+import { AlignedSamples } from "./aligned_samples.tsx";
+import { type ComparedRun, MAX_COMPARED, readRuns } from "./compared_run.ts";
 import { DifferingSettings } from "./differing_settings.tsx";
-import { HeldOutSamples } from "./held_out_samples.tsx";
+import { GroupFigures } from "./group_figures.tsx";
+import { FIGURE_KEYS } from "./headline_comparison.ts";
+import { OverlaidCurves } from "./overlaid_curves.tsx";
+import { Schedules } from "./schedules.tsx";
+import { seedGroups } from "./seed_groups.ts";
 
-function idsFromAddress(): string[] {
-  return (new URLSearchParams(location.search).get("runs") ?? "").split(",").filter(Boolean);
+const FIRST_CURVES: readonly string[] = ["reward/mean", "eval/reward", "policy/kl", "speed/images_per_second"];
+
+interface Choice {
+  readonly ids: readonly string[];
+  readonly hidden: readonly string[];
+  readonly keys: readonly string[];
+}
+
+function choiceInAddress(): Choice {
+  const { runs, hidden, curves } = readQuery();
+  const listed = (text: string | undefined) => (text ?? "").split(",").filter(Boolean);
+  return {
+    ids: [...new Set(listed(runs))].slice(0, MAX_COMPARED),
+    hidden: listed(hidden),
+    keys: curves === undefined ? FIRST_CURVES : listed(curves),
+  };
 }
 
 export function ComparePage() {
-  const [ids, setIds] = useState(idsFromAddress);
-  const compared = useResource(() => Promise.all(ids.map(readRun)), [ids.join(",")]);
-  const change = (next: string[]) => {
-    history.replaceState(null, "", `/compare?runs=${next.join(",")}`);
-    setIds(next);
+  const [choice, setChoice] = useState(choiceInAddress);
+  const { ids, keys } = choice;
+  const read = [...new Set([...FIGURE_KEYS, ...keys])];
+  const answer = useResource(() => readRuns(ids, read), [ids.join(), read.join()]);
+  const change = (changed: Partial<Choice>) => {
+    const next = { ...choice, ...changed };
+    const curves = next.keys.join() === FIRST_CURVES.join() ? undefined : next.keys.join();
+    writeQuery({ runs: next.ids.join(), hidden: next.hidden.join() || undefined, curves });
+    setChoice(next);
   };
+  const remove = (id: string) =>
+    change({ ids: ids.filter((one) => one !== id), hidden: choice.hidden.filter((one) => one !== id) });
+  const runs = (answer.value ?? []).flatMap((one) => ("run" in one && ids.includes(one.run.id) ? [one] : []));
+  const unread = (answer.value ?? []).flatMap((one) => ("id" in one && ids.includes(one.id) ? [one] : []));
   return (
-    <div class="stack">
-      <div class="page-head" style={{ marginBottom: 0 }}>
-        <h1>Compare runs</h1>
-        <AddRun chosen={ids} onAdd={(id) => change([...ids, id])} />
+    <div class="stack compare">
+      <div class="page-head">
+        <h1>Compare</h1>
+        {ids.length < MAX_COMPARED ? (
+          <AddRun chosen={ids} onAdd={(id) => change({ ids: [...ids, id] })} />
+        ) : (
+          <span class="small muted">{MAX_COMPARED} runs at most: remove one to add another.</span>
+        )}
       </div>
-      {compared.error !== null && <Failed message={compared.error} onRetry={compared.reload} />}
-      {compared.value === undefined && compared.error === null && <Loading />}
-      {compared.value && (
-        <>
-          <RunCards runs={compared.value} onRemove={(id) => change(ids.filter((one) => one !== id))} />
-          {compared.value.length === 1 && <p class="notice">Choose another run to compare with, above.</p>}
-          {compared.value.length === 0 && (
-            <Empty title="No runs chosen">Choose runs above, or tick them in the list of runs.</Empty>
-          )}
-          {compared.value.length > 0 && <Curves runs={compared.value} />}
-          {compared.value.length > 1 && <HeldOutSamples runs={compared.value} />}
-          {compared.value.length > 1 && <DifferingSettings runs={compared.value} />}
-        </>
-      )}
-    </div>
-  );
-}
-
-function AddRun({ chosen, onAdd }: { chosen: readonly string[]; onAdd: (id: string) => void }) {
-  const runs = useResource(() => api.listRuns({}), []);
-  const others = (runs.value?.results ?? []).filter((run) => !chosen.includes(run.id));
-  return (
-    <select
-      aria-label="Add a run"
-      value=""
-      style={{ width: "260px" }}
-      onChange={(event) => event.currentTarget.value && onAdd(event.currentTarget.value)}
-    >
-      <option value="">Add a run…</option>
-      {others.map((run) => (
-        <option key={run.id} value={run.id}>
-          {run.name} ({run.state})
-        </option>
+      {unread.map(({ id, message }) => (
+        <Failed key={id} message={`Run ${id} could not be read. ${message}`} onRetry={answer.reload} />
       ))}
-    </select>
-  );
-}
-
-function RunCards({ runs, onRemove }: { runs: readonly ComparedRun[]; onRemove: (id: string) => void }) {
-  return (
-    <ul class="compare-cards">
-      {runs.map(({ run, colour, curves }) => {
-        const evaluated = curves.get("eval/reward")?.value ?? [];
-        const started = unixSeconds(run.started_at);
-        const ended = unixSeconds(run.ended_at);
-        return (
-          <li key={run.id} class="card" style={{ borderTop: `3px solid var(${colour})` }}>
-            <div class="row-between">
-              <a class="run-name truncate" href={`/runs/${run.id}`}>
-                {run.name}
-              </a>
-              <button
-                type="button"
-                class="button quiet small"
-                aria-label={`Remove ${run.name}`}
-                onClick={() => onRemove(run.id)}
-              >
-                ✕
-              </button>
-            </div>
-            <div class="row small">
-              <StatePill state={run.state} />
-              <span class="num muted">
-                {run.num_batches_done} / {run.num_batches} batches
-              </span>
-            </div>
-            <p class="figure">
-              <b class="num">
-                {number(evaluated[0])}
-                <span class="arrow">→</span>
-                {number(evaluated.at(-1))}
-              </b>
-              <span class="tiny faint">
-                held-out reward{started !== null && ended !== null && ` · took ${duration(ended - started)}`}
-              </span>
-            </p>
-          </li>
-        );
-      })}
-    </ul>
-  );
-}
-
-function Curves({ runs }: { runs: readonly ComparedRun[] }) {
-  const [choice, setChoice] = useChartView();
-  const keys = useMemo(() => metricsOf(runs), [runs]);
-  return (
-    <div class="stack">
-      <ChartTools choice={choice} onChange={setChoice} />
-      <div class="charts">
-        {keys.map((key) => (
-          <Overlay key={key} metric={key} runs={runs} choice={choice} />
-        ))}
-      </div>
+      {answer.value === undefined && <Loading label="Loading the runs" />}
+      {ids.length === 0 && (
+        <Empty title="No runs chosen">Find them by name above, or tick them in the list of runs.</Empty>
+      )}
+      {runs.length > 0 && <Compared runs={runs} {...{ choice, change, remove }} />}
     </div>
   );
 }
 
-function Overlay({ metric, runs, choice }: { metric: string; runs: readonly ComparedRun[]; choice: ChartChoice }) {
-  const [cursor, setCursor] = useState<number | null>(null);
-  const { having, columns } = useMemo(() => overlaid(runs, metric, choice), [runs, metric, choice]);
-  const lines = having.map(({ run, colour }): Line => ({ label: run.name, colour }));
+interface ComparedProps {
+  readonly runs: readonly ComparedRun[];
+  readonly choice: Choice;
+  readonly change: (changed: Partial<Choice>) => void;
+  readonly remove: (id: string) => void;
+}
+
+function Compared({ runs, choice, change, remove }: ComparedProps) {
+  const hidden = new Set(choice.hidden);
+  const groups = seedGroups(runs);
+  const shown = runs.filter(({ run }) => !hidden.has(run.id));
+  const toggle = (id: string) =>
+    change({ hidden: hidden.has(id) ? choice.hidden.filter((one) => one !== id) : [...choice.hidden, id] });
   return (
-    <section class="card chart-card" aria-label={metric}>
-      <div class="chart-head">
-        <h3 title={metric}>{curveTitle(metric)}</h3>
-        <Legend lines={lines} data={columns.lines} cursor={cursor} unnamed />
-      </div>
-      <Chart
-        lines={lines}
-        data={columns}
-        axis={choice.axis}
-        height={190}
-        syncKey="compare"
-        smoothed={choice.smoothing > 0}
-        onCursor={setCursor}
-      />
-    </section>
+    <>
+      <RunLegend runs={runs} hidden={hidden} onToggle={toggle} onRemove={remove} />
+      {runs.length === 1 && <p class="notice">Add another run to compare with, above.</p>}
+      {runs.length > 1 && <DifferingSettings runs={runs} />}
+      <GroupFigures groups={groups} hidden={hidden} />
+      <OverlaidCurves {...{ runs, groups, hidden, keys: choice.keys }} onKeys={(keys) => change({ keys })} />
+      {shown.length > 0 && <AlignedSamples runs={shown} />}
+      {shown.length > 0 && <Schedules runs={shown} />}
+    </>
+  );
+}
+
+interface LegendProps {
+  readonly runs: readonly ComparedRun[];
+  readonly hidden: ReadonlySet<string>;
+  readonly onToggle: (id: string) => void;
+  readonly onRemove: (id: string) => void;
+}
+
+/** The runs with their colours; a click hides one in the curves, samples and schedules below. */
+function RunLegend({ runs, hidden, onToggle, onRemove }: LegendProps) {
+  return (
+    <ul class="compare-runs" aria-label="Runs compared">
+      {runs.map(({ run, colour }) => (
+        <li key={run.id} class={hidden.has(run.id) ? "hidden-run" : ""}>
+          <button
+            type="button"
+            class="compare-toggle"
+            aria-pressed={!hidden.has(run.id)}
+            title={
+              hidden.has(run.id) ? "Show in curves, samples and schedules" : "Hide in curves, samples and schedules"
+            }
+            onClick={() => onToggle(run.id)}
+          >
+            <i class="compare-swatch" style={{ background: `var(${colour})` }} />
+            <span class="truncate">{run.name}</span>
+          </button>
+          <StatePill state={run.state} />
+          <span class="tiny faint num nowrap">
+            {run.num_batches_done} / {run.num_batches}
+          </span>
+          <a class="small" href={`/runs/${run.id}`} aria-label={`Open ${run.name}`}>
+            Open
+          </a>
+          <button
+            type="button"
+            class="button quiet small"
+            aria-label={`Remove ${run.name}`}
+            onClick={() => onRemove(run.id)}
+          >
+            <Icon name="close" />
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,54 +1,94 @@
-/** The settings in which the compared runs differ, one row each. */
+/** The settings in which the compared runs differ, by section, one row each; all of them when asked for. */
 
-import { differences, isObject, type Json } from "../../base/paths.ts";
-import { inWords } from "../../base/spec_words.ts";
+import { useState } from "preact/hooks";
+import { isObject } from "../../base/paths.ts";
 import { Empty } from "../../ui/states.tsx";
 import type { ComparedRun } from "./compared_run.ts";
-
-/** Lists longer than this are counted instead of written out. */
-const MAX_ENTRIES = 3;
+import { type SettingRow, type SettingSection, settingSections, settingText } from "./setting_rows.ts";
 
 export function DifferingSettings({ runs }: { runs: readonly ComparedRun[] }) {
-  const differing = differences(runs.map((compared) => compared.run.spec).filter(isObject));
-  const text = (value: Json | undefined) =>
-    Array.isArray(value) && value.length > MAX_ENTRIES && !value.some(isObject)
-      ? `${value.length} entries`
-      : inWords(value ?? null);
+  const [showsAll, setShowsAll] = useState(false);
+  const sections = settingSections(runs.map(({ run }) => run.spec).filter(isObject));
+  const all = sections.flatMap(({ rows }) => rows);
+  const numDiffering = all.filter(({ isSame }) => !isSame).length;
+  const shown = sections
+    .map((section) => ({ ...section, rows: section.rows.filter(({ isSame }) => showsAll || !isSame) }))
+    .filter(({ rows }) => rows.length > 0);
   return (
     <section class="card flush" aria-label="Settings that differ">
       <div class="card-head">
         <h2>Settings that differ</h2>
+        <span class="tiny faint num">
+          {numDiffering} of {all.length}
+        </span>
+        <label class="check small compare-against">
+          <input type="checkbox" checked={showsAll} onChange={() => setShowsAll(!showsAll)} />
+          Show all
+        </label>
       </div>
-      {differing.length === 0 ? (
-        <Empty title="All settings are the same" />
+      {shown.length === 0 ? (
+        <Empty title="All settings are the same">The runs repeat one another: what differs below is noise.</Empty>
       ) : (
-        <div class="table-wrap">
-          <table>
+        <div class="table-wrap" tabIndex={0} role="region" aria-label="Settings of each run">
+          <table class="compare-settings">
             <thead>
               <tr>
                 <th>Setting</th>
                 {runs.map(({ run, colour }) => (
-                  <th key={run.id} style={{ color: `var(${colour})` }}>
-                    {run.name}
+                  <th key={run.id}>
+                    <span class="compare-name">
+                      <i class="compare-swatch" style={{ background: `var(${colour})` }} />
+                      <span class="truncate">{run.name}</span>
+                    </span>
                   </th>
                 ))}
               </tr>
             </thead>
-            <tbody>
-              {differing.map(({ path, values }) => (
-                <tr key={path}>
-                  <td class="mono">{path}</td>
-                  {values.map((value, index) => (
-                    <td key={index} class="num mono" title={JSON.stringify(value)}>
-                      {text(value)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
+            {shown.map((section) => (
+              <Section key={section.key} section={section} numRuns={runs.length} />
+            ))}
           </table>
         </div>
       )}
     </section>
+  );
+}
+
+function Section({ section, numRuns }: { section: SettingSection; numRuns: number }) {
+  const isOneSetting = section.rows.length === 1 && section.rows[0]?.path === section.key;
+  return (
+    <tbody>
+      {!isOneSetting && (
+        <tr class="compare-section">
+          <th scope="colgroup" colSpan={numRuns + 1}>
+            {section.title}
+          </th>
+        </tr>
+      )}
+      {section.rows.map((row) => (
+        <Setting key={row.path} row={row} />
+      ))}
+    </tbody>
+  );
+}
+
+/** The first run's value is what the others are held against. */
+function Setting({ row }: { row: SettingRow }) {
+  const texts = row.values.map(settingText);
+  return (
+    <tr class={row.isSame ? "same" : ""}>
+      <td title={row.path}>
+        {row.label} {row.unit && <span class="faint">{row.unit}</span>}
+      </td>
+      {texts.map((text, index) => (
+        <td
+          key={index}
+          class={`num mono ${text === texts[0] ? "" : "other"}`}
+          title={JSON.stringify(row.values[index])}
+        >
+          {text}
+        </td>
+      ))}
+    </tr>
   );
 }

@@ -19,10 +19,10 @@ const BY = [
 
 type By = (typeof BY)[number]["value"];
 
-/** `version` rises when the sums are to be read again. */
-export function LendSums({ filter, version }: { filter: LendFilter; version: number }) {
+/** `filter` is another object when the sums are to be read again. */
+export function LendSums({ filter }: { filter: LendFilter }) {
   const [by, setBy] = useState<By>("borrower");
-  const sums = useResource(() => api.lendSums(filter, by), [by, filter.since, filter.kind, version]);
+  const sums = useResource(() => api.lendSums(filter, by), [by, filter]);
   return (
     <section class="card flush" aria-label="Totals">
       <div class="card-head">

@@ -17,6 +17,7 @@ const inspector = (keys: readonly Key[], mayAct = false, node = poolNode(1)) => 
     selection={new Set(keys)}
     mayAct={mayAct}
     onSelect={() => undefined}
+    onRemoved={() => undefined}
     onActed={() => undefined}
   />
 );

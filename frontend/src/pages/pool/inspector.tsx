@@ -7,6 +7,8 @@ import { LaneDetails, NodeDetails } from "./details.tsx";
 import { GpuDetails } from "./gpu_details.tsx";
 import { LabelForm } from "./label_form.tsx";
 import { stateText } from "./pool_words.ts";
+import { PriceForm } from "./price_form.tsx";
+import { RemoveNode } from "./remove_node.tsx";
 import { countText, NOTHING, numSelected, type Selected, type Selection, selectedRows } from "./selection.ts";
 
 interface Props {
@@ -15,9 +17,11 @@ interface Props {
   readonly mayAct: boolean;
   readonly onSelect: (selection: Selection) => void;
   readonly onActed: (nodes: readonly PoolNode[]) => void;
+  /** A node has gone from the pool. */
+  readonly onRemoved: () => void;
 }
 
-export function Inspector({ nodes, selection, mayAct, onSelect, onActed }: Props) {
+export function Inspector({ nodes, selection, mayAct, onSelect, onActed, onRemoved }: Props) {
   const selected = selectedRows(selection, nodes);
   const isEmpty = numSelected(selected) === 0;
   return (
@@ -38,7 +42,7 @@ export function Inspector({ nodes, selection, mayAct, onSelect, onActed }: Props
             </button>
           </div>
           {mayAct && <ActionForm selected={selected} onDone={onActed} />}
-          {mayAct && <LabelsOf selected={selected} onDone={onActed} />}
+          {mayAct && <WrittenOf selected={selected} onDone={onActed} onRemoved={onRemoved} />}
           <Details selected={selected} onSelect={onSelect} />
         </>
       )}
@@ -46,12 +50,25 @@ export function Inspector({ nodes, selection, mayAct, onSelect, onActed }: Props
   );
 }
 
-/** Labels are written for one node or GPU at a time. */
-function LabelsOf({ selected, onDone }: { selected: Selected; onDone: Props["onActed"] }) {
+interface WrittenProps {
+  readonly selected: Selected;
+  readonly onDone: Props["onActed"];
+  readonly onRemoved: () => void;
+}
+
+/** Labels, prices and notes are written for one node or GPU at a time, and one node at a time is removed. */
+function WrittenOf({ selected, onDone, onRemoved }: WrittenProps) {
   const [node, gpu] = [selected.nodes[0], selected.gpus[0]];
-  if (numSelected(selected) > 1) return null;
-  if (node) return <LabelForm key={`node:${node.id}`} node={node} onDone={onDone} />;
-  return gpu ? <LabelForm key={`gpu:${gpu.gpu.id}`} {...gpu} onDone={onDone} /> : null;
+  const of = node ? { node } : gpu;
+  if (numSelected(selected) > 1 || !of) return null;
+  const key = node ? `node:${node.id}` : `gpu:${gpu?.gpu.id}`;
+  return (
+    <div key={key} class="stack-s">
+      <LabelForm {...of} onDone={onDone} />
+      <PriceForm {...of} onDone={onDone} />
+      {node && <RemoveNode node={node} onRemoved={onRemoved} />}
+    </div>
+  );
 }
 
 function Hint() {

@@ -15,6 +15,7 @@ import { ALL_POOLS, nodesInPool, poolNames } from "./pool_filter.ts";
 import { PoolList } from "./pool_list.tsx";
 import { PoolMap } from "./pool_map.tsx";
 import { ageText } from "./pool_words.ts";
+import { PoolsDialog } from "./pools_dialog.tsx";
 import { NOTHING, type Selection, selectedRows } from "./selection.ts";
 
 const COLOURINGS = [
@@ -33,6 +34,7 @@ export function PoolPage() {
   const [selection, setSelection] = useState<Selection>(NOTHING);
   const [pool, setPool] = useState(ALL_POOLS);
   const [isAdding, setAdding] = useState(false);
+  const [showsPools, setShowsPools] = useState(false);
   const isNarrow = useMedia(NARROW);
   useEffect(() => {
     store.start();
@@ -66,6 +68,11 @@ export function PoolPage() {
         {nodes.length > 0 && !isNarrow && (
           <Segmented label="Colour by" choices={COLOURINGS} value={colouring} onChange={setColouring} />
         )}
+        {store.mayAct.value && (
+          <button type="button" class="button" onClick={() => setShowsPools(true)}>
+            Pools
+          </button>
+        )}
         <button type="button" class="button" onClick={() => setAdding(true)}>
           Add a node
         </button>
@@ -87,9 +94,14 @@ export function PoolPage() {
             mayAct={store.mayAct.value}
             onSelect={setSelection}
             onActed={(read) => store.apply(read)}
+            onRemoved={() => {
+              setSelection(NOTHING);
+              store.reload();
+            }}
           />
         </div>
       )}
+      {showsPools && <PoolsDialog onChanged={() => store.reload()} onClose={() => setShowsPools(false)} />}
       {isAdding && <AddNodeDialog onClose={() => setAdding(false)} />}
     </>
   );

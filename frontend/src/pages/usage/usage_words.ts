@@ -75,7 +75,8 @@ export function priceText({ cost, gpu_hours, unpriced_gpu_hours: without }: Tota
   const meaning =
     "Cost is computed at the price per GPU hour that each GPU, or its node, had when its lane was given, in whatever " +
     "currency your admins write prices in.";
-  if (cost === null) return `No price: none of these GPUs had one. Pool admins write prices over REST. ${meaning}`;
+  if (cost === null)
+    return `No price: none of these GPUs had one. Pool admins write prices on the page Pool. ${meaning}`;
   if (without === 0) return meaning;
   return `${meaning} ${number(without)} of ${number(gpu_hours)} GPU hours had no price and cost nothing here.`;
 }
