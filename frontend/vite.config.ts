@@ -1,7 +1,8 @@
 import { defineConfig } from "vite";
 
-/** One module, its stylesheet, and that of Swagger and the admin, under names that never change: Django's templates name them, and a rebuild of the same
- * source is byte-identical, which the committed-bundle check relies on. */
+/** An entry, a module for each page, their stylesheet, and that of Swagger and the admin, under names that never change:
+ * Django's templates name them, and a rebuild of the same source is byte-identical, which the committed-bundle check
+ * relies on. */
 export default defineConfig({
   base: "./",
   build: {

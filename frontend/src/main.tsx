@@ -1,48 +1,52 @@
-/** Entry: puts each page's component into the shell that Django rendered.
+/** Entry: puts each page's component into the shell that Django rendered. Each page is a module of its own, which the
+ * shell names for the browser to fetch beside this one, so that no page waits for the code of another.
  *
  *   <div data-page="run" data-run="…"></div>
  */
 
 import { type ComponentChild, render } from "preact";
+import { messageOf } from "./api/client.ts";
 import { startClock } from "./base/clock.ts";
 import { followSystemTheme } from "./base/palette.ts";
-import { AuditPage } from "./pages/audit/audit_page.tsx";
-import { ComparePage } from "./pages/compare/compare_page.tsx";
-import { GpuPage } from "./pages/gpu/gpu_page.tsx";
-import { HomePage } from "./pages/home/home_page.tsx";
-import { LendingPage } from "./pages/lending/lending_page.tsx";
-import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
-import { OccupancyPage } from "./pages/occupancy/occupancy_page.tsx";
-import { PoolPage } from "./pages/pool/pool_page.tsx";
-import { QueuePage } from "./pages/queue/queue_page.tsx";
-import { RunPage } from "./pages/run/run_page.tsx";
-import { RunsPage } from "./pages/runs/runs_page.tsx";
-import { AccountPage } from "./pages/settings/account_page.tsx";
-import { ProjectsPage } from "./pages/settings/projects_page.tsx";
-import { PromptSetsPage } from "./pages/settings/prompt_sets_page.tsx";
-import { UsagePage } from "./pages/usage/usage_page.tsx";
-
 import { installShell } from "./shell/install_shell.tsx";
+import { Failed } from "./ui/states.tsx";
 
 import "./styles/index.css";
 
-const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
-  home: () => <HomePage />,
-  runs: () => <RunsPage />,
-  "new-run": (data) => <NewRunPage from={data.from || null} />,
-  run: (data) => <RunPage runId={data.run ?? ""} />,
-  compare: () => <ComparePage />,
-  pool: () => <PoolPage />,
-  queue: (data) => <QueuePage pool={data.pool || null} />,
-  gpu: (data) => <GpuPage gpuId={Number(data.gpu)} nodeId={Number(data.node)} />,
-  occupancy: () => <OccupancyPage />,
-  usage: () => <UsagePage />,
-  audit: () => <AuditPage />,
-  lending: () => <LendingPage />,
-  "prompt-sets": () => <PromptSetsPage />,
-  account: () => <AccountPage />,
-  projects: () => <ProjectsPage />,
+const PAGES: Record<string, (data: DOMStringMap) => Promise<ComponentChild>> = {
+  home: () => import("./pages/home/home_page.tsx").then(({ HomePage }) => <HomePage />),
+  runs: () => import("./pages/runs/runs_page.tsx").then(({ RunsPage }) => <RunsPage />),
+  "new-run": (data) =>
+    import("./pages/new_run/new_run_page.tsx").then(({ NewRunPage }) => <NewRunPage from={data.from || null} />),
+  run: (data) => import("./pages/run/run_page.tsx").then(({ RunPage }) => <RunPage runId={data.run ?? ""} />),
+  compare: () => import("./pages/compare/compare_page.tsx").then(({ ComparePage }) => <ComparePage />),
+  pool: () => import("./pages/pool/pool_page.tsx").then(({ PoolPage }) => <PoolPage />),
+  queue: (data) =>
+    import("./pages/queue/queue_page.tsx").then(({ QueuePage }) => <QueuePage pool={data.pool || null} />),
+  gpu: (data) =>
+    import("./pages/gpu/gpu_page.tsx").then(({ GpuPage }) => (
+      <GpuPage gpuId={Number(data.gpu)} nodeId={Number(data.node)} />
+    )),
+  occupancy: () => import("./pages/occupancy/occupancy_page.tsx").then(({ OccupancyPage }) => <OccupancyPage />),
+  usage: () => import("./pages/usage/usage_page.tsx").then(({ UsagePage }) => <UsagePage />),
+  audit: () => import("./pages/audit/audit_page.tsx").then(({ AuditPage }) => <AuditPage />),
+  lending: () => import("./pages/lending/lending_page.tsx").then(({ LendingPage }) => <LendingPage />),
+  "prompt-sets": () => import("./pages/settings/prompt_sets_page.tsx").then(({ PromptSetsPage }) => <PromptSetsPage />),
+  account: () => import("./pages/settings/account_page.tsx").then(({ AccountPage }) => <AccountPage />),
+  projects: () => import("./pages/settings/projects_page.tsx").then(({ ProjectsPage }) => <ProjectsPage />),
 };
+
+async function show(page: Promise<ComponentChild>, element: HTMLElement): Promise<void> {
+  // Django's "Loading" stands until there is something to show.
+  const content = await page.catch((error: unknown) => (
+    <Failed
+      message={`The page's script could not be loaded: ${messageOf(error)}. Is the server reachable?`}
+      onRetry={() => location.reload()}
+    />
+  ));
+  element.replaceChildren();
+  render(content, element);
+}
 
 // Before the pages: they show the project that is chosen there.
 installShell();
@@ -50,8 +54,7 @@ installShell();
 for (const element of document.querySelectorAll<HTMLElement>("[data-page]")) {
   const page = PAGES[element.dataset.page ?? ""];
   if (!page) throw new Error(`no page is called ${element.dataset.page}`);
-  element.replaceChildren();
-  render(page(element.dataset), element);
+  void show(page(element.dataset), element);
 }
 
 startClock();

@@ -18,7 +18,14 @@ def shell(
     data: Mapping[str, str | int] | None = None,
 ) -> HttpResponse:
     """Render the shell of `page`, the script's name for it; `data` becomes the attributes that the script reads."""
-    context = {"page": page, "title": title, "section": section, "narrow": narrow, "data": data or {}}
+    context = {
+        "page": page,
+        "module": f"tandem/{page.replace('-', '_')}_page.js",
+        "title": title,
+        "section": section,
+        "narrow": narrow,
+        "data": data or {},
+    }
     return render(request, "dashboard/shell.html", context)
 
 
