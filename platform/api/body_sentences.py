@@ -4,6 +4,7 @@ A sentence names the key, what is accepted, and what was given, cut short. Messa
 sentences already and stay as they are.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -73,13 +74,20 @@ def _inside(given: Any, key: Any) -> Any:
 
 
 def _sentence(field: Field | None, detail: ErrorDetail, given: Any, path: str) -> str:
-    wanted = _wanted(field, detail.code, given)
+    wanted = None if _is_our_own(field, detail) else _wanted(field, detail.code, given)
     key = f"`{path}`" if path else "the body"
     if detail.code == "required":
         return f"{key} is missing: give it a value"
     if detail.code in ("null_characters_not_allowed", "surrogate_characters_not_allowed"):
         return f"{key} {text_problem(str(given))}"
     return str(detail) if wanted is None else f"{key} must be {wanted}, got {shown(given)}"
+
+
+def _is_our_own(field: Field | None, detail: ErrorDetail) -> bool:
+    """Whether a validator of ours wrote the message: DRF gives it the code of a value of the wrong kind."""
+    template = str(getattr(field, "error_messages", {}).get("invalid", ""))
+    pattern = re.sub(r"\\\{[^}]*\}", ".*", re.escape(template))
+    return detail.code == "invalid" and re.fullmatch(pattern, str(detail), re.DOTALL) is None
 
 
 def _wanted(field: Field | None, code: str | None, given: Any) -> str | None:

@@ -13,6 +13,7 @@ ONLY_READ = {
     "analysis/replay/replays.py:replay",
     "api/listed_runs.py:listed_runs",
     "fleet/pools/pool_services.py:moves_after",
+    "runs/home_overview.py:home_overview",
     "runs/pool/pool_overview.py:pool_overviews",
     "fleet/shares/spending.py:spendings",
     "runs/pool/pool_view.py:pool_rows",

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from runs.resizing.resize_services import MAX_LANES
 from worker.contracts.names import Placement, TrainerAssist
+from worker.contracts.spec_bounds import MAX_GROUP_SIZE
 from worker.scheduling.profiles.hardware import ACCELERATORS, HOST_SOCKET
 
 PLACEMENTS = [placement.value for placement in Placement if placement is not Placement.AUTO]
@@ -20,7 +21,7 @@ class ReplayRequest(serializers.Serializer[Any]):
     tsp = serializers.BooleanField(required=False)
     tag = serializers.ChoiceField([assist.value for assist in TrainerAssist], required=False)
     max_staleness = serializers.IntegerField(required=False, min_value=0, max_value=1)
-    fragment_size = serializers.IntegerField(required=False, min_value=1)
+    fragment_size = serializers.IntegerField(required=False, min_value=1, max_value=MAX_GROUP_SIZE)
     num_rollout = serializers.IntegerField(required=False, min_value=0, max_value=MAX_LANES)
     num_trainer = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LANES)
     num_reward = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LANES)

@@ -12,6 +12,7 @@ from telemetry.prompts.prompt_audit import PromptOrder
 from telemetry.selectors import LOG_LEVELS
 from telemetry.timeline.timeline import DEFAULT_SPANS, MAX_SPANS
 from worker.contracts.metric_names import Metric
+from worker.contracts.shown_values import shown
 
 MAX_ITEMS = 1000
 MAX_PROMPT_OFFSET = 1_000_000
@@ -47,9 +48,11 @@ class SparklinesQuery(serializers.Serializer[Any]):
         try:
             ids = [UUID(part) for part in parts(text)]
         except ValueError as error:
-            raise serializers.ValidationError("Must be ids of runs, separated by commas.") from error
+            problem = f"`ids` must be ids of runs, separated by commas, got {shown(text)}"
+            raise serializers.ValidationError(problem) from error
         if len(ids) > MAX_SPARKLINES:
-            raise serializers.ValidationError(f"Must name at most {MAX_SPARKLINES} runs, got {len(ids)}.")
+            problem = f"`ids` must name ≤ {MAX_SPARKLINES} runs, got {len(ids)}: ask in several requests"
+            raise serializers.ValidationError(problem)
         return ids
 
 

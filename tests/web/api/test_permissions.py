@@ -24,6 +24,8 @@ READS = [
     "/bubbles",
     "/lending",
     "/staleness",
+    "/prompts",
+    "/report",
     "/events",
     "/logs",
     "/samples",
@@ -45,6 +47,7 @@ FOR_POOL_ADMINS: list[tuple[str, str, dict[str, Any]]] = [
     ("post", "/queue-place", {"direction": "front", "reason": "mine"}),
     ("delete", "/queue-place", {}),
 ]
+FOR_READERS_TO_COMPUTE = ["/replays"]
 BYTES = [
     "/artifacts/samples/a.png",
     "/previews/9b2f1c9e-0000-4000-8000-000000000000/images/lora-0-0.png",
@@ -58,9 +61,8 @@ def run(make_run: Callable[..., Run], project: Project) -> Run:
 
 
 def test_every_address_below_a_run_is_listed_here() -> None:
-    listed = {
-        path.strip("/").partition("/")[0] for path in [*READS, *(act[1] for act in ACTS + FOR_POOL_ADMINS), *BYTES]
-    } - {""}
+    acts = [act[1] for act in ACTS + FOR_POOL_ADMINS]
+    listed = {path.strip("/").partition("/")[0] for path in [*READS, *acts, *FOR_READERS_TO_COMPUTE, *BYTES]} - {""}
     assert {str(url.pattern).partition("/")[0] for url in run_urls} == listed
 
 
@@ -94,6 +96,16 @@ def test_members_without_the_right_are_told_which_and_outsiders_see_nothing(
     assert needed in refused.json()["detail"]
     assert getattr(client_of(charlie), method)(address, body).status_code == 404
     assert getattr(APIClient(), method)(address, body).status_code == 401
+
+
+@pytest.mark.parametrize("path", FOR_READERS_TO_COMPUTE)
+def test_outsiders_have_nothing_computed(
+    client_of: Callable[[User], APIClient], run: Run, viewer: User, charlie: User, path: str
+) -> None:
+    address = f"/api/v1/runs/{run.pk}{path}"
+    assert client_of(viewer).post(address, {}).status_code == 409, "nothing is recorded yet"
+    assert client_of(charlie).post(address, {}).status_code == 404
+    assert APIClient().post(address, {}).status_code == 401
 
 
 @pytest.mark.parametrize("path", BYTES)
