@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
+
+from accounts.models import User
 
 BUNDLE = Path(__file__).resolve().parents[3] / "frontend" / "dist" / "tandem"
 TEXTS = sorted(path for path in BUNDLE.iterdir() if path.suffix != ".woff2")
