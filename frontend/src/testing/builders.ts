@@ -5,6 +5,7 @@ import type {
   Curves,
   GpuFaults,
   GpuLive,
+  GroupOfBatch,
   LaneInfo,
   Lend,
   LendItem,
@@ -172,6 +173,21 @@ export function sample(fields: Partial<Sample> = {}): Sample {
     media_type: "image/png",
     image_url: "/image.png",
     clip_url: null,
+    ...fields,
+  };
+}
+
+/** A group of 8 whose rewards differ. */
+export function groupOfBatch(fields: Partial<GroupOfBatch> = {}): GroupOfBatch {
+  return {
+    group: 0,
+    prompt_index: 0,
+    mean_reward: 0.5,
+    reward_std: 0.1,
+    has_spread: true,
+    num_dropped_draws: 0,
+    num_missing: 0,
+    num_repeated_fragments: 0,
     ...fields,
   };
 }
