@@ -3,6 +3,7 @@
 import type {
   Adapter,
   Curves,
+  FragmentStory,
   GpuFaults,
   GpuLive,
   GroupOfBatch,
@@ -173,6 +174,23 @@ export function sample(fields: Partial<Sample> = {}): Sample {
     media_type: "image/png",
     image_url: "/image.png",
     clip_url: null,
+    ...fields,
+  };
+}
+
+/** A fragment of four members that was generated and nothing more. */
+export function fragmentStory(fields: Partial<FragmentStory> = {}): FragmentStory {
+  return {
+    batch: 3,
+    group: 1,
+    fragment: 0,
+    attempt: 1,
+    members: [0, 1, 2, 3],
+    policy_version: 3,
+    prompt_index: null,
+    prompt: "",
+    outcome: null,
+    steps: [],
     ...fields,
   };
 }
