@@ -25,6 +25,15 @@ def samples(run_id: UUID, *, purpose: str = "", batches: Collection[int] = ()) -
     return [sample for sample in ordered if sample.attempt == newest[sample.purpose, sample.batch]]
 
 
+def samples_of_members(run_id: UUID, *, batch: int, prompt_index: int | None, members: Collection[int]) -> list[Sample]:
+    """The samples of a training batch that are of these members of a prompt; none where the prompt is not known."""
+    return [
+        sample
+        for sample in samples(run_id, purpose="train", batches=[batch])
+        if sample.prompt_index == prompt_index and sample.member in members
+    ]
+
+
 def adapters(run_id: UUID) -> QuerySet[Adapter]:
     """Newest first, with their run."""
     return Adapter.objects.filter(run_id=run_id).select_related("run").order_by("-stream_seq")

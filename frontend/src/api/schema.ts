@@ -1023,6 +1023,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/fragments/{batch}/{group}/{fragment}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Where and when a fragment of a training batch was generated, decoded, scored and trained on. `batch` counts
+         *     from 0, as spans do.
+         */
+        readonly get: operations["runs_fragments_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/lending": {
         readonly parameters: {
             readonly query?: never;
@@ -2846,6 +2866,47 @@ export interface components {
             /** Format: date-time */
             readonly latest: string;
         };
+        readonly Fragment: {
+            readonly story: components["schemas"]["FragmentStory"];
+            /** @description Those of its members that are stored, by member. */
+            readonly samples: readonly components["schemas"]["Sample"][];
+        };
+        /**
+         * FragmentStep
+         * @description What one lane did of one kind of work; several spans of it are one step. Times are Unix seconds.
+         */
+        readonly FragmentStep: {
+            readonly kind: components["schemas"]["SpanKind"];
+            readonly lane: string;
+            readonly start: number;
+            readonly end: number;
+            /** @description Time in the spans; less than from start to end where the lane did other work between. */
+            readonly busy_seconds: number;
+            readonly num_spans: number;
+            /** @description Whether the work was on this fragment alone; false for training, which is recorded by group or batch. */
+            readonly is_of_fragment: boolean;
+        };
+        /**
+         * FragmentStory
+         * @description One fragment of a training batch, from noise to gradient.
+         */
+        readonly FragmentStory: {
+            /** @description Index of the batch, from 0, as spans count. */
+            readonly batch: number;
+            readonly group: number;
+            readonly fragment: number;
+            readonly attempt: number;
+            /** @description Indices of its trajectories within the group. */
+            readonly members: readonly number[];
+            readonly policy_version: number | null;
+            /** @description Null until the batch's groups are complete. */
+            readonly prompt_index: number | null;
+            readonly prompt: string;
+            /** @description What became of the fragment's whole group; null until the batch's groups are complete. */
+            readonly outcome: components["schemas"]["GroupOfBatch"] | null;
+            /** @description In the order in which they began. */
+            readonly steps: readonly components["schemas"]["FragmentStep"][];
+        };
         /**
          * FreeLanes
          * @description Free lanes of the pool that could join the run in a role.
@@ -3212,6 +3273,28 @@ export interface components {
         };
         /** @enum {string} */
         readonly GroupEnum: "running" | "waiting" | "failed" | "finished";
+        /**
+         * GroupOfBatch
+         * @description What became of one group of a batch.
+         */
+        readonly GroupOfBatch: {
+            /** @description The group's index in its batch, from 0. */
+            readonly group: number;
+            /** @description The prompt's index among the run's. */
+            readonly prompt_index: number;
+            /** @description Mean over all members that have a reward; null where none has. */
+            readonly mean_reward: number | null;
+            /** @description Standard deviation over the same, of the population. */
+            readonly reward_std: number;
+            /** @description Whether some advantage of the group differs from 0: without that it teaches nothing. */
+            readonly has_spread: boolean;
+            /** @description Draws before this one that were dropped for want of spread. */
+            readonly num_dropped_draws: number;
+            /** @description Samples that lack a trained reward. */
+            readonly num_missing: number;
+            /** @description Fragments that were generated once more, because their lane was lost. */
+            readonly num_repeated_fragments: number;
+        };
         /**
          * GroupOutcome
          * @description What became of one group of a batch once all its samples were scored.
@@ -6584,6 +6667,8 @@ export interface components {
         readonly Samples: {
             /** @description Batches that have pictures. */
             readonly batches: readonly number[];
+            /** @description The groups of a training batch, whole: its pictures may be of some members only. */
+            readonly groups: readonly components["schemas"]["GroupOfBatch"][];
             readonly results: readonly components["schemas"]["Sample"][];
         };
         /**
@@ -7476,6 +7561,9 @@ export type FlowGrpoFastSpec = components['schemas']['FlowGrpoFastSpec'];
 export type FlowGrpoSpec = components['schemas']['FlowGrpoSpec'];
 export type ForecastBasis = components['schemas']['ForecastBasis'];
 export type ForecastTimes = components['schemas']['ForecastTimes'];
+export type Fragment = components['schemas']['Fragment'];
+export type FragmentStep = components['schemas']['FragmentStep'];
+export type FragmentStory = components['schemas']['FragmentStory'];
 export type FreeLanes = components['schemas']['FreeLanes'];
 export type GateEvent = components['schemas']['GateEvent'];
 export type GateFields = components['schemas']['GateFields'];
@@ -7497,6 +7585,7 @@ export type GpuUse = components['schemas']['GpuUse'];
 export type GpuUsePage = components['schemas']['GpuUsePage'];
 export type GpusToTest = components['schemas']['GpusToTest'];
 export type GroupEnum = components['schemas']['GroupEnum'];
+export type GroupOfBatch = components['schemas']['GroupOfBatch'];
 export type GroupOutcome = components['schemas']['GroupOutcome'];
 export type GroupsEvent = components['schemas']['GroupsEvent'];
 export type GroupsFields = components['schemas']['GroupsFields'];
@@ -9685,6 +9774,31 @@ export interface operations {
                         readonly next: string | null;
                         readonly results: readonly components["schemas"]["StreamItem"][];
                     };
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_fragments_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly batch: number;
+                readonly fragment: number;
+                readonly group: number;
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Fragment"];
                 };
             };
             readonly default: components["responses"]["Refusal"];

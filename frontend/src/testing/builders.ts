@@ -3,8 +3,10 @@
 import type {
   Adapter,
   Curves,
+  FragmentStory,
   GpuFaults,
   GpuLive,
+  GroupOfBatch,
   LaneInfo,
   Lend,
   LendItem,
@@ -172,6 +174,38 @@ export function sample(fields: Partial<Sample> = {}): Sample {
     media_type: "image/png",
     image_url: "/image.png",
     clip_url: null,
+    ...fields,
+  };
+}
+
+/** A fragment of four members that was generated and nothing more. */
+export function fragmentStory(fields: Partial<FragmentStory> = {}): FragmentStory {
+  return {
+    batch: 3,
+    group: 1,
+    fragment: 0,
+    attempt: 1,
+    members: [0, 1, 2, 3],
+    policy_version: 3,
+    prompt_index: null,
+    prompt: "",
+    outcome: null,
+    steps: [],
+    ...fields,
+  };
+}
+
+/** A group of 8 whose rewards differ. */
+export function groupOfBatch(fields: Partial<GroupOfBatch> = {}): GroupOfBatch {
+  return {
+    group: 0,
+    prompt_index: 0,
+    mean_reward: 0.5,
+    reward_std: 0.1,
+    has_spread: true,
+    num_dropped_draws: 0,
+    num_missing: 0,
+    num_repeated_fragments: 0,
     ...fields,
   };
 }

@@ -5,6 +5,7 @@
  */
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { TimelineSpan } from "../api/schema.ts";
 import { oncePerFrame } from "../base/frames.ts";
 import { themeVersion } from "../base/palette.ts";
 import { Empty, Loading } from "../ui/states.tsx";
@@ -23,10 +24,18 @@ const FILTER_FROM_LANES = 8;
 /** Movements of fewer CSS pixels than this are no drag. */
 const DRAG_PIXELS = 2;
 
-export function Timeline({ state }: { state: TimelineState }) {
+interface Props {
+  readonly state: TimelineState;
+  /** A span was clicked. */
+  readonly onPick?: (span: TimelineSpan) => void;
+}
+
+export function Timeline({ state, onPick }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const pick = useRef(onPick);
+  pick.current = onPick;
   const repaint = useMemo(() => oncePerFrame(() => paint(canvas.current, state)), [state]);
-  useEffect(() => (canvas.current ? watch(canvas.current, state, repaint) : undefined), [state, repaint]);
+  useEffect(() => (canvas.current ? watch(canvas.current, state, repaint, pick) : undefined), [state, repaint]);
   const selection = state.selection.value;
   useEffect(repaint, [
     state.version.value,
@@ -69,8 +78,9 @@ export function Timeline({ state }: { state: TimelineState }) {
       </div>
       <p class="tiny faint">
         Ctrl or ⌘ and the wheel zoom, and the wheel alone once the timeline was clicked; drag pans, double-click shows
-        everything. Vertical ticks: a policy version was published; the line at a lane's foot leads to its pull. Arrows:
-        a trainer lane takes rollout work. Dashed lines: the run was resized, or went on by a new plan.
+        everything.{onPick && " A click on a fragment's span opens its story."} Vertical ticks: a policy version was
+        published; the line at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work. Dashed lines:
+        the run was resized, or went on by a new plan.
       </p>
     </div>
   );
@@ -141,7 +151,12 @@ function paint(canvas: HTMLCanvasElement | null, state: TimelineState): void {
 }
 
 /** Pointer and wheel listeners on the canvas; returns their removal. */
-function watch(canvas: HTMLCanvasElement, state: TimelineState, repaint: () => void): () => void {
+function watch(
+  canvas: HTMLCanvasElement,
+  state: TimelineState,
+  repaint: () => void,
+  pick: { readonly current: Props["onPick"] },
+): () => void {
   const ended = new AbortController();
   const listen = <K extends keyof HTMLElementEventMap>(
     type: K,
@@ -149,6 +164,7 @@ function watch(canvas: HTMLCanvasElement, state: TimelineState, repaint: () => v
     passive = true,
   ) => canvas.addEventListener(type, handler, { signal: ended.signal, passive });
   let dragX: number | null = null;
+  let isDragged = false;
 
   const onWheel = (event: WheelEvent) => {
     const isMeant = event.ctrlKey || event.metaKey || document.activeElement === canvas;
@@ -160,6 +176,7 @@ function watch(canvas: HTMLCanvasElement, state: TimelineState, repaint: () => v
   listen("wheel", onWheel, false);
   listen("pointerdown", (event) => {
     dragX = event.offsetX;
+    isDragged = false;
     canvas.setPointerCapture(event.pointerId);
   });
   listen("pointerup", () => {
@@ -168,10 +185,20 @@ function watch(canvas: HTMLCanvasElement, state: TimelineState, repaint: () => v
   listen("pointermove", ({ offsetX, offsetY }) => {
     if (dragX === null) state.point(offsetX, offsetY);
     else if (Math.abs(dragX - offsetX) > DRAG_PIXELS) {
+      isDragged = true;
       state.clearSelection();
       state.panByPixels(dragX - offsetX);
       dragX = offsetX;
     }
+  });
+  listen("click", ({ offsetX, offsetY }) => {
+    if (isDragged) return;
+    state.point(offsetX, offsetY);
+    const selection = state.selection.peek();
+    if (!selection || !pick.current) return;
+    // The story tells more, and where it opens beside the canvas the span moves away from the pointer.
+    state.clearSelection();
+    pick.current(selection.span);
   });
   listen("pointerleave", () => state.clearSelection());
   listen("dblclick", () => state.showAll());

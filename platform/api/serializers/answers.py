@@ -9,7 +9,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from api.contract_schema import component
+from api.contract_schema import Schema, component, list_of
 
 
 class Answer(serializers.Serializer[Any]):
@@ -26,5 +26,14 @@ class ModelAnswer(Answer, serializers.ModelSerializer[Any]):
 
 def contract_field(kind: Any, **options: Any) -> serializers.Field[Any, Any, Any, Any]:
     """A field that holds the JSON of a contract unchanged."""
+    return _json_field(component(kind), **options)
+
+
+def contract_list(kind: Any, **options: Any) -> serializers.Field[Any, Any, Any, Any]:
+    """A field that holds a list of them."""
+    return _json_field(list_of(kind), **options)
+
+
+def _json_field(schema: Schema, **options: Any) -> serializers.Field[Any, Any, Any, Any]:
     field: type[serializers.Field[Any, Any, Any, Any]] = type("ContractField", (serializers.JSONField,), {})
-    return extend_schema_field(component(kind))(field)(**options)
+    return extend_schema_field(schema)(field)(**options)

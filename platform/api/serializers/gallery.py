@@ -7,12 +7,13 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.contract_schema import component
-from api.serializers.answers import Answer, ModelAnswer
+from api.serializers.answers import Answer, ModelAnswer, contract_list
 from api.serializers.bounded import MAX_INTEGER
 from gallery import previews
 from gallery.archives import folder_of
 from gallery.models import Adapter, CheckpointRecord, Preview, PreviewImage, PreviewState, Sample
 from gallery.storage import content_type
+from telemetry.prompts.batch_groups import GroupOfBatch
 from worker.contracts.adapter_files import AdapterFile
 from worker.contracts.names import Tuning
 from worker.contracts.previews import MAX_PREVIEW_PROMPTS, MAX_PREVIEW_SAMPLES
@@ -106,6 +107,9 @@ class SampleBody(ModelAnswer):
 
 class SamplesBody(Answer):
     batches = serializers.ListField(child=serializers.IntegerField(), help_text="Batches that have pictures.")
+    groups = contract_list(
+        GroupOfBatch, help_text="The groups of a training batch, whole: its pictures may be of some members only."
+    )
     results = SampleBody(many=True)
 
 

@@ -22,6 +22,7 @@ from gallery.downloads import bytes_response
 from gallery.inline import preview_uris, sample_uris
 from gallery.pieces import StoredBytes
 from gallery.storage import content_type
+from telemetry.prompts.batch_groups import groups_of_batch
 
 ONE_YEAR_SECONDS = 31_536_000
 
@@ -35,8 +36,11 @@ class SamplesView(RunDataView):
         batches = selectors.sample_batches(run.pk, asked["purpose"])
         wanted = [asked["batch"]] if "batch" in asked else batches[-1:]
         found = selectors.samples(run.pk, purpose=asked["purpose"], batches=wanted) if wanted else []
+        # Held-out and requested samples are of no batch that is trained on.
+        groups = groups_of_batch(run.pk, wanted[0]) if wanted and asked["purpose"] == "train" else []
         context = {"inline": sample_uris(run.pk, found)}
-        return Response({"batches": batches, "results": bodies.SampleBody(found, many=True, context=context).data})
+        results = bodies.SampleBody(found, many=True, context=context).data
+        return Response({"batches": batches, "groups": groups, "results": results})
 
 
 class AdaptersView(RunDataView):

@@ -1,1 +1,1 @@
-"""What became of each prompt of a run."""
+"""What became of each prompt of a run, of its groups and of their fragments."""

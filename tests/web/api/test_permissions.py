@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 from accounts.models import Project, User
 from api.urls import run_urls
 from runs.models import Run
+from telemetry.models import SpanRow
 
 pytestmark = pytest.mark.django_db
 
@@ -21,6 +22,7 @@ READS = [
     "/size",
     "/metrics",
     "/timeline",
+    "/fragments/0/0/0",
     "/bubbles",
     "/lending",
     "/staleness",
@@ -57,7 +59,13 @@ BYTES = [
 
 @pytest.fixture
 def run(make_run: Callable[..., Run], project: Project) -> Run:
-    return make_run(project=project)
+    """A run of which one fragment was generated, so that this can be read too."""
+    made = make_run(project=project)
+    fragment = {"batch": 0, "group": 0, "fragment": 0, "num_samples": 1}
+    SpanRow.objects.create(
+        run=made, stream_seq=1, attempt=1, lane="rollout-0", kind="generate", start=0, end=1, **fragment
+    )
+    return made
 
 
 def test_every_address_below_a_run_is_listed_here() -> None:

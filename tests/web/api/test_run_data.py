@@ -173,7 +173,7 @@ def test_samples_lead_to_their_bytes(api: APIClient, run: Run) -> None:
     assert "Content-Disposition" not in picture.headers
     again = api.get(sample["image_url"], headers={"If-None-Match": picture.headers["ETag"]})
     assert again.status_code == 304
-    assert get(api, run, "samples", purpose="train") == {"batches": [], "results": []}
+    assert get(api, run, "samples", purpose="train") == {"batches": [], "groups": [], "results": []}
 
 
 def test_adapters_are_saved_as_files(api: APIClient, run: Run) -> None:

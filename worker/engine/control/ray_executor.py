@@ -225,13 +225,11 @@ class RayExecutor:
 
     def _accumulated(self, action: Accumulate, reports: Reports) -> None:
         report = reports[action.lane]
-        self._spans.record(
-            action.lane,
-            SpanKind.TRAIN,
-            report,
-            batch=action.batch,
-            num_units=len(action.micro_batches) + action.num_padding,
-        )
+        work = {"batch": action.batch, "num_units": len(action.micro_batches) + action.num_padding}
+        groups = {each.group for each in action.micro_batches}
+        if len(groups) == 1:
+            work["group"] = groups.pop()
+        self._spans.record(action.lane, SpanKind.TRAIN, report, **work)
         self._metrics.accumulated(report.value)
         self._on_event(Accumulated(action.lane, action.batch, action.minibatch, action.epoch, action.micro_batches))
 

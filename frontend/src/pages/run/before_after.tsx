@@ -53,7 +53,14 @@ export function BeforeAfter({ store, run }: RunProps) {
       {pair.value === undefined && pair.error === null && <Loading />}
       {pair.value === null && <NoPictures store={store} run={run} />}
       {pair.value && <PairGrid pair={pair.value} verdict={watchedVerdicts(run.spec)[0]} onOpen={setEnlarged} />}
-      {enlarged && <Enlarged sample={enlarged} rewards={rewardsOf(run.spec)} onClose={() => setEnlarged(null)} />}
+      {enlarged && (
+        <Enlarged
+          sample={enlarged}
+          rewards={rewardsOf(run.spec)}
+          bases={pair.value?.before ?? []}
+          onClose={() => setEnlarged(null)}
+        />
+      )}
     </section>
   );
 }

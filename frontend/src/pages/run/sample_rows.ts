@@ -1,7 +1,7 @@
-/** Samples of one batch as a grid shows them: by prompt and member, on one scale of reward. Pure. */
+/** Samples of one batch as a grid shows them: by prompt and member, on one scale of reward, beside what is known of the
+ * whole group that they are of. Pure. */
 
-import type { Sample } from "../../api/schema.ts";
-import { number } from "../../base/format.ts";
+import type { GroupOfBatch, Sample } from "../../api/schema.ts";
 
 export interface Scale {
   readonly low: number;
@@ -33,14 +33,60 @@ export function byPrompt(samples: readonly Sample[]): Map<number, Sample[]> {
   return rows;
 }
 
+/** The samples of one prompt, and its group where the run has reported it. */
+export interface SampleRow {
+  readonly promptIndex: number;
+  readonly prompt: string;
+  readonly samples: readonly Sample[];
+  readonly group: GroupOfBatch | undefined;
+  /** Of the whole group where it is known, else of the samples shown; null where none has a reward. */
+  readonly meanReward: number | null;
+}
+
+/** Which prompts of a batch are shown, in which order. */
+export type RowChoice = "all" | "best" | "worst" | "zero_spread";
+
+export function rowsOf(
+  samples: readonly Sample[],
+  groups: readonly GroupOfBatch[] = [],
+  choice: RowChoice = "all",
+): SampleRow[] {
+  const rows = [...byPrompt(samples)].map(([promptIndex, members]): SampleRow => {
+    const group = groups.find((one) => one.prompt_index === promptIndex);
+    const meanReward = group ? group.mean_reward : meanOf(members);
+    return { promptIndex, prompt: members[0]?.prompt ?? "", samples: members, group, meanReward };
+  });
+  if (choice === "all") return rows;
+  if (choice === "zero_spread") return rows.filter(({ group }) => group?.has_spread === false);
+  const sign = choice === "best" ? -1 : 1;
+  // Groups without any reward stand last either way.
+  const place = ({ meanReward }: SampleRow) => (meanReward === null ? Infinity : sign * meanReward);
+  return rows.sort((a, b) => place(a) - place(b));
+}
+
 /** Over the samples that have a reward; null where none has. */
-export function meanReward(samples: readonly Pick<Sample, "reward">[]): number | null {
+function meanOf(samples: readonly Sample[]): number | null {
   const rewards = samples.flatMap((sample) => sample.reward ?? []);
   return rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
 }
 
-/** A score in words: one that a scorer could not give is missing, since 0 would be a score. */
-export function scoreText(sample: Pick<Sample, "rewards" | "missing">, name: string): string {
-  const score = sample.rewards[name];
-  return score === undefined ? `no score: ${sample.missing[name] ?? "see the reward lanes' log"}` : number(score, 4);
+/** The sample `right` members and `down` prompts from another one; undefined beyond the edge of the grid. */
+export function neighbour(
+  rows: readonly (readonly Sample[])[],
+  from: Sample,
+  right: number,
+  down: number,
+): Sample | undefined {
+  const row = rows.findIndex((samples) => samples.includes(from));
+  const column = rows[row]?.indexOf(from) ?? -1;
+  const to = rows[row + down];
+  // A shorter row is entered at its end.
+  return down === 0 ? to?.[column + right] : to?.[Math.min(column, to.length - 1)];
+}
+
+/** The sample of the same prompt, member and noise, by which two versions can be compared. */
+export function twinOf(sample: Sample, others: readonly Sample[]): Sample | undefined {
+  return others.find(
+    (other) => other.prompt_id === sample.prompt_id && other.member === sample.member && other.seed === sample.seed,
+  );
 }

@@ -1,10 +1,13 @@
 /** One picture or clip with its reward: a tile in a grid, and enlarged with everything known of it. */
 
-import type { Sample } from "../../api/schema.ts";
-import { number, words } from "../../base/format.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { GroupOfBatch, Sample } from "../../api/schema.ts";
+import { number } from "../../base/format.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Media, Player, playsWhilePointedAt } from "./media.tsx";
-import { levelOf, type Scale, scoreText } from "./sample_rows.ts";
+import { factsOf, hoverText } from "./sample_facts.ts";
+import { levelOf, neighbour, type Scale, twinOf } from "./sample_rows.ts";
+import { Wipe } from "./wipe.tsx";
 
 export function Tile(props: {
   sample: Sample;
@@ -22,7 +25,7 @@ export function Tile(props: {
       type="button"
       class="tile"
       style={{ "--level": `${Math.round(level * 100)}%` }}
-      title={`reward ${number(sample.reward)}`}
+      title={hoverText(sample)}
       onClick={() => props.onOpen(sample)}
       {...playsWhilePointedAt}
       aria-label={`${sample.prompt}, member ${sample.member}, reward ${number(sample.reward)}. Enlarge`}
@@ -53,35 +56,51 @@ function signed(value: number): string {
   return `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(1)}`;
 }
 
-/** `rewards`: the keys of all rewards of the run. */
-export function Enlarged({
-  sample,
-  rewards,
-  onClose,
-}: {
-  sample: Sample;
-  rewards: readonly string[];
-  onClose: () => void;
-}) {
-  const names = [...new Set([...rewards, ...Object.keys(sample.rewards)])];
-  const facts: [string, string][] = [
-    ["Reward", number(sample.reward, 4)],
-    ...names.map((name): [string, string] => [words(name), scoreText(sample, name)]),
-    ["Advantage", sample.advantage === null ? "none: not trained on" : number(sample.advantage, 3)],
-    ["Batch", String(sample.batch)],
-    ["Policy version", `v${sample.policy_version}`],
-    ["Staleness", String(sample.staleness)],
-    ["Member", String(sample.member)],
-    ["Seed", String(sample.seed)],
-    ["Lane", sample.lane || "–"],
-  ];
+interface EnlargedProps {
+  readonly sample: Sample;
+  /** The keys of all rewards of the run. */
+  readonly rewards: readonly string[];
+  /** The grid that it is of, by prompt and member: arrow keys go through it. */
+  readonly rows?: readonly (readonly Sample[])[];
+  /** Samples of the base model, among which its twin is found. */
+  readonly bases?: readonly Sample[];
+  readonly groups?: readonly GroupOfBatch[];
+  readonly onClose: () => void;
+}
+
+const MOVES: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
+export function Enlarged({ rows = [], bases = [], groups = [], rewards, onClose, ...props }: EnlargedProps) {
+  const [sample, setSample] = useState(props.sample);
+  const group = groups.find((one) => one.prompt_index === sample.prompt_index);
+  const base = twinOf(sample, bases);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const move = MOVES[event.key];
+      // The line of a comparison is moved by the same keys.
+      if (!move || event.target instanceof HTMLInputElement) return;
+      event.preventDefault();
+      setSample((from) => neighbour(rows, from, ...move) ?? from);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [rows]);
   return (
     <Dialog title={sample.prompt} wide onClose={onClose}>
       <div class="enlarged">
-        <Player sample={sample} alt={`Sample for the prompt “${sample.prompt}”`} />
+        {base && base.policy_version !== sample.policy_version ? (
+          <Wipe base={base} sample={sample} />
+        ) : (
+          <Player sample={sample} alt={`Sample for the prompt “${sample.prompt}”`} />
+        )}
         <div class="stack">
           <dl class="kv">
-            {facts.map(([name, value]) => [
+            {factsOf(sample, rewards, group).map(([name, value]) => [
               <dt key={name}>{name}</dt>,
               <dd key={`${name}=`} class="num">
                 {value}
@@ -89,6 +108,7 @@ export function Enlarged({
             ])}
           </dl>
           <Download sample={sample} />
+          {rows.length > 0 && <p class="tiny faint">← → member · ↑ ↓ prompt · Esc closes</p>}
         </div>
       </div>
     </Dialog>

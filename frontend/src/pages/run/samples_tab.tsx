@@ -1,16 +1,22 @@
-/** Pictures or clips of one batch as a grid of prompt × member, with reward, advantage and version; ← and → change the batch. */
+/** Pictures or clips of one batch as a grid of prompt × member, with what is known of each and of its whole group; ← and →
+ * change the batch. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import { type Sample, type SamplePurpose, samplePurposeValues } from "../../api/schema.ts";
-import { number } from "../../base/format.ts";
 import { rewardsOf, watchedVerdicts } from "../../base/rewards.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { Terms } from "../../ui/term.tsx";
+import { BatchReader } from "./batch_reader.ts";
+import { BatchSlider } from "./batch_slider.tsx";
 import type { RunProps } from "./context.ts";
-import { byPrompt, meanReward, rewardScale } from "./sample_rows.ts";
-import { Enlarged, Tile } from "./sample_tile.tsx";
+import { coverageText } from "./sample_facts.ts";
+import { SampleGrid } from "./sample_grid.tsx";
+import { type RowChoice, rowsOf, type SampleRow } from "./sample_rows.ts";
+import { Enlarged } from "./sample_tile.tsx";
 
 const PURPOSES: Readonly<Record<SamplePurpose, string>> = {
   train: "Training",
@@ -18,119 +24,107 @@ const PURPOSES: Readonly<Record<SamplePurpose, string>> = {
   request: "On request",
 };
 
+const CHOICES: Readonly<Record<RowChoice, string>> = {
+  all: "Prompts in batch order",
+  best: "Best mean first",
+  worst: "Worst mean first",
+  zero_spread: "Zero spread only",
+};
+
 export function SamplesTab({ store, run }: RunProps) {
   const [purpose, setPurpose] = useState<SamplePurpose>("train");
-  /** null: the newest batch, whichever that is. */
-  const [chosen, setChosen] = useState<number | null>(null);
-  const [enlarged, setEnlarged] = useState<Sample | null>(null);
-  const answer = useResource(
-    () => api.samples(run.id, purpose, chosen ?? undefined),
-    [run.id, purpose, chosen, store.samplesVersions[purpose].value],
-  );
-  const batches = useMemo(() => [...(answer.value?.batches ?? [])].sort((a, b) => a - b), [answer.value]);
-  const results = answer.value?.results ?? [];
-  const newest = batches.at(-1);
-  const shownBatch = chosen ?? newest;
-  const samples = results.filter((sample) => sample.batch === shownBatch && sample.purpose === purpose);
-  const index = shownBatch === undefined ? -1 : batches.indexOf(shownBatch);
-
-  const choosePurpose = (value: SamplePurpose) => {
-    setPurpose(value);
-    setChosen(null);
-  };
-  const go = (to: number) => {
-    const batch = batches[Math.min(Math.max(to, 0), batches.length - 1)];
-    setChosen(batch === newest ? null : (batch ?? null));
-  };
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (document.querySelector("dialog[open]") || isTyping(event.target)) return;
-      if (event.key === "ArrowLeft") go(index - 1);
-      else if (event.key === "ArrowRight") go(index + 1);
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, [index, batches]);
-
   return (
     <section class="card" aria-label="Samples">
+      <Batches
+        key={purpose}
+        store={store}
+        run={run}
+        purpose={purpose}
+        picker={
+          <Segmented
+            label="Which samples"
+            choices={samplePurposeValues.map((value) => ({ value, label: PURPOSES[value] }))}
+            value={purpose}
+            onChange={setPurpose}
+          />
+        }
+      />
+    </section>
+  );
+}
+
+/** The batches that have samples of one purpose. */
+function Batches({ store, run, purpose, picker }: RunProps & { purpose: SamplePurpose; picker: ComponentChildren }) {
+  /** null: the newest batch, whichever that is. */
+  const [chosen, setChosen] = useState<number | null>(null);
+  const [choice, setChoice] = useState<RowChoice>("all");
+  const [enlarged, setEnlarged] = useState<Sample | null>(null);
+  const reader = useMemo(() => new BatchReader((batch) => api.samples(run.id, purpose, batch)), [run.id, purpose]);
+  useEffect(() => reader.show(chosen), [reader, chosen]);
+  useEffect(() => reader.refresh(), [reader, store.samplesVersions[purpose].value]);
+  const answer = reader.shown.value;
+  const error = reader.error.value;
+  const batches = useMemo(() => [...(answer?.batches ?? [])].sort((a, b) => a - b), [answer?.batches]);
+  const batch = chosen ?? batches.at(-1);
+  const index = batch === undefined ? -1 : batches.indexOf(batch);
+  const samples = answer?.results ?? [];
+  const rows = rowsOf(samples, answer?.groups, choice);
+  const go = (to: number) => {
+    const next = Math.min(Math.max(to, 0), batches.length - 1);
+    setChosen(next === batches.length - 1 ? null : (batches[next] ?? null));
+  };
+  useArrowKeys((by) => go(index + by), [index, batches]);
+  return (
+    <>
       <div class="row-between sample-tools">
-        <Segmented
-          label="Which samples"
-          choices={samplePurposeValues.map((value) => ({ value, label: PURPOSES[value] }))}
-          value={purpose}
-          onChange={choosePurpose}
-        />
+        {picker}
         {batches.length > 0 && (
           <BatchSlider
             index={index}
             last={batches.length - 1}
             onGo={go}
             isNewest={chosen === null}
-            label={`batch ${shownBatch}${samples[0] ? ` · v${samples[0].policy_version}` : ""}`}
-            onNewest={() => setChosen(chosen === null ? (newest ?? null) : null)}
+            isShown={samples[0]?.batch === batch}
+            label={`batch ${batch}${samples[0]?.batch === batch ? ` · v${samples[0]?.policy_version}` : ""}`}
+            onNewest={() => setChosen(chosen === null ? (batches.at(-1) ?? null) : null)}
           />
         )}
       </div>
-      {answer.error !== null && <Failed message={answer.error} onRetry={answer.reload} />}
-      {answer.value === undefined && answer.error === null && <Loading />}
-      {answer.value !== undefined && batches.length === 0 && (
+      {error !== null && <Failed message={error} onRetry={() => reader.refresh()} />}
+      {answer === undefined && error === null && <Loading />}
+      {answer !== undefined && batches.length === 0 && (
         <Empty title="No samples of this kind yet">{WHY_EMPTY[purpose]}</Empty>
       )}
       {samples.length > 0 && (
-        <SampleGrid samples={samples} verdict={watchedVerdicts(run.spec)[0]} onOpen={setEnlarged} />
+        <>
+          <div class="row-between sample-summary small">
+            <span class="muted num">
+              <Terms>{coverageText(rowsOf(samples, answer?.groups), run.algebra)}</Terms>
+            </span>
+            <RowChoiceSelect choice={choice} hasGroups={purpose === "train"} onChoose={setChoice} />
+          </div>
+          {rows.length === 0 && <Empty title="Every group of this batch has spread" />}
+          <SampleGrid rows={rows} verdict={watchedVerdicts(run.spec)[0]} onOpen={setEnlarged} />
+        </>
       )}
-      {enlarged && <Enlarged sample={enlarged} rewards={rewardsOf(run.spec)} onClose={() => setEnlarged(null)} />}
-    </section>
+      {enlarged && (
+        <EnlargedInGrid run={run} sample={enlarged} rows={rows} batches={batches} onClose={() => setEnlarged(null)} />
+      )}
+    </>
   );
 }
 
-interface SliderProps {
-  readonly index: number;
-  readonly last: number;
-  readonly label: string;
-  readonly isNewest: boolean;
-  readonly onGo: (index: number) => void;
-  readonly onNewest: () => void;
-}
-
-function BatchSlider({ index, last, label, isNewest, onGo, onNewest }: SliderProps) {
-  return (
-    <div class="row batch-slider">
-      <button
-        type="button"
-        class="button small"
-        aria-label="Earlier batch"
-        disabled={index <= 0}
-        onClick={() => onGo(index - 1)}
-      >
-        ←
-      </button>
-      <input
-        type="range"
-        min={0}
-        max={last}
-        value={index}
-        aria-label="Batch"
-        aria-valuetext={label}
-        onInput={(event) => onGo(Number(event.currentTarget.value))}
-      />
-      <button
-        type="button"
-        class="button small"
-        aria-label="Later batch"
-        disabled={index >= last}
-        onClick={() => onGo(index + 1)}
-      >
-        →
-      </button>
-      <span class="small num">{label}</span>
-      <label class="check">
-        <input type="checkbox" checked={isNewest} onChange={onNewest} />
-        Newest
-      </label>
-    </div>
-  );
+/** Calls `move` with ±1 on ← and →, but for keys that are meant for a field or a dialog. */
+function useArrowKeys(move: (by: number) => void, dependencies: readonly unknown[]): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (document.querySelector("dialog[open]") || isTyping(event.target)) return;
+      if (event.key === "ArrowLeft") move(-1);
+      else if (event.key === "ArrowRight") move(1);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, dependencies);
 }
 
 const WHY_EMPTY: Record<SamplePurpose, string> = {
@@ -145,37 +139,48 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-function SampleGrid(props: {
-  samples: readonly Sample[];
-  verdict: string | undefined;
-  onOpen: (sample: Sample) => void;
-}) {
-  const rows = byPrompt(props.samples);
-  const scale = rewardScale(props.samples);
+function RowChoiceSelect(props: { choice: RowChoice; hasGroups: boolean; onChoose: (choice: RowChoice) => void }) {
   return (
-    <div class="sample-rows">
-      {[...rows.entries()].map(([prompt, members]) => {
-        return (
-          <div key={prompt} class="sample-row">
-            <div class="sample-prompt">
-              <span>{members[0]?.prompt}</span>
-              <span class="tiny faint num">mean {number(meanReward(members))}</span>
-            </div>
-            <div class="tiles large">
-              {members.map((sample) => (
-                <Tile
-                  key={`${sample.member}-${sample.seed}`}
-                  sample={sample}
-                  scale={scale}
-                  verdict={props.verdict}
-                  detailed
-                  onOpen={props.onOpen}
-                />
-              ))}
-            </div>
-          </div>
-        );
-      })}
-    </div>
+    <select
+      class="row-choice"
+      aria-label="Which prompts, in which order"
+      value={props.choice}
+      onChange={(event) => props.onChoose(event.currentTarget.value as RowChoice)}
+    >
+      {Object.entries(CHOICES)
+        .filter(([value]) => props.hasGroups || value !== "zero_spread")
+        .map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+    </select>
+  );
+}
+
+/** A sample at full size; held-out ones over those of the first evaluation, which are drawn from the same noise. */
+function EnlargedInGrid(props: {
+  run: RunProps["run"];
+  sample: Sample;
+  rows: readonly SampleRow[];
+  batches: readonly number[];
+  onClose: () => void;
+}) {
+  const { run, sample, rows, batches } = props;
+  const [first] = batches;
+  const hasBase = sample.purpose === "evaluate" && sample.batch !== first;
+  const bases = useResource(
+    async () => (hasBase ? (await api.samples(run.id, "evaluate", first)).results : []),
+    [run.id, hasBase, first],
+  );
+  return (
+    <Enlarged
+      sample={sample}
+      rewards={rewardsOf(run.spec)}
+      rows={rows.map((row) => row.samples)}
+      groups={rows.flatMap(({ group }) => group ?? [])}
+      bases={bases.value ?? []}
+      onClose={props.onClose}
+    />
   );
 }

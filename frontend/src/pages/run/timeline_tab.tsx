@@ -1,11 +1,15 @@
 /** How the lanes worked together: the plan, the timeline, lane time by class, lending, staleness,
  * resizes, and where lanes are. */
 
+import { useState } from "preact/hooks";
+import type { TimelineSpan } from "../../api/schema.ts";
 import { Timeline } from "../../timeline/timeline.tsx";
 import { Term } from "../../ui/term.tsx";
 import { BorrowedLanes } from "./borrowed_lanes.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";
 import type { RunProps } from "./context.ts";
+import { FragmentInspector } from "./fragment_inspector.tsx";
+import { fragmentOf } from "./fragment_steps.ts";
 import { LendingPanel } from "./lending_panel.tsx";
 import { PlanPanel } from "./plan_panel.tsx";
 import { ResizePanel } from "./resize_panel.tsx";
@@ -15,9 +19,7 @@ export function TimelineTab({ store, run }: RunProps) {
   return (
     <div class="stack">
       <PlanPanel store={store} run={run} />
-      <section class="card" aria-label="Lanes">
-        <Timeline state={store.timeline} />
-      </section>
+      <LanesOverTime store={store} run={run} />
       <BubblePanel store={store} run={run} inFull />
       <LendingPanel store={store} run={run} />
       <BorrowedLanes store={store} run={run} />
@@ -25,6 +27,18 @@ export function TimelineTab({ store, run }: RunProps) {
       <ResizePanel store={store} run={run} />
       <LaneTable store={store} run={run} />
     </div>
+  );
+}
+
+/** The timeline, with the story of the fragment that was clicked beside it. */
+function LanesOverTime({ store, run }: RunProps) {
+  const [picked, setPicked] = useState<TimelineSpan | null>(null);
+  const address = picked && fragmentOf(picked);
+  return (
+    <section class={`card ${address ? "with-inspector" : ""}`} aria-label="Lanes">
+      <Timeline state={store.timeline} onPick={setPicked} />
+      {address && <FragmentInspector run={run} address={address} span={picked} onClose={() => setPicked(null)} />}
+    </section>
   );
 }
 
