@@ -4793,6 +4793,17 @@ export interface components {
             readonly expected: readonly components["schemas"]["WorkCost"][];
             /** @description Whether the pool has as many lanes, free or not. */
             readonly fits_pool: boolean;
+            /** @description Memory of each device that the planner knows, against which it judges `memory_bytes`. */
+            readonly card_bytes: {
+                readonly [key: string]: number;
+            };
+            /**
+             * @description What the run's lanes cost in an hour, each at the mean price of its device's lanes in the pool; null where none
+             *     has a price.
+             */
+            readonly price_per_hour: number | null;
+            /** @description Number of the run's lanes on GPUs without a price, which `price_per_hour` leaves out. */
+            readonly num_unpriced_lanes: number;
         };
         /**
          * PlanPromise
