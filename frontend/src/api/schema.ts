@@ -692,6 +692,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
+        /** @description Prompt sets by name, each with its number of prompts and the first few; `GET /prompt-sets/{id}` has all. */
         readonly get: operations["prompt_sets_list"];
         readonly put?: never;
         readonly post: operations["prompt_sets_create"];
@@ -3978,6 +3979,23 @@ export interface components {
             readonly mean_predicted_gain_seconds: number | null;
             readonly mean_realised_gain_seconds: number | null;
         };
+        readonly ListedPromptSet: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            /** Format: uuid */
+            readonly project: string;
+            readonly num_prompts: number;
+            /** @description At most three. */
+            readonly first_prompts: readonly components["schemas"]["Prompt"][];
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        readonly ListedPromptSetPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["ListedPromptSet"][];
+        };
         /**
          * ListedRun
          * @description A line of the runs list, as one reader may see it.
@@ -5318,25 +5336,25 @@ export interface components {
              * @description What it is to avoid, for families with a negative prompt. Null: `sampling.negative_prompt` of the run.
              * @default null
              */
-            readonly negative: string | null;
+            readonly negative?: string | null;
             /**
              * @description Facts for rewards, as a JSON object: counts, objects and colours to check, a reference answer. Reward code of
              *     your own reads them; the model never sees them.
              * @default {}
              */
-            readonly metadata: {
+            readonly metadata?: {
                 readonly [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * @description Paths of pictures below TANDEM_MODEL_ROOTS that rewards may compare with. Remote scorers get their bytes.
              * @default []
              */
-            readonly pictures: readonly string[];
+            readonly pictures?: readonly string[];
             /**
              * @description Name of the prompt, by which samples of different runs are compared. By default a digest of all the rest.
              * @default
              */
-            readonly id: string;
+            readonly id?: string;
         };
         /**
          * PromptAudit
@@ -5381,11 +5399,6 @@ export interface components {
             readonly prompts: readonly components["schemas"]["Prompt"][];
             /** Format: date-time */
             readonly created_at: string;
-        };
-        readonly PromptSetPage: {
-            /** Format: uri */
-            readonly next: string | null;
-            readonly results: readonly components["schemas"]["PromptSet"][];
         };
         /**
          * PromptSpec
@@ -7556,6 +7569,8 @@ export type LendSum = components['schemas']['LendSum'];
 export type LenderKind = components['schemas']['LenderKind'];
 export type Lending = components['schemas']['Lending'];
 export type LendingTotals = components['schemas']['LendingTotals'];
+export type ListedPromptSet = components['schemas']['ListedPromptSet'];
+export type ListedPromptSetPage = components['schemas']['ListedPromptSetPage'];
 export type ListedRun = components['schemas']['ListedRun'];
 export type Live = components['schemas']['Live'];
 export type LiveValues = components['schemas']['LiveValues'];
@@ -7651,7 +7666,6 @@ export type Prompt = components['schemas']['Prompt'];
 export type PromptAudit = components['schemas']['PromptAudit'];
 export type PromptAuditPage = components['schemas']['PromptAuditPage'];
 export type PromptSet = components['schemas']['PromptSet'];
-export type PromptSetPage = components['schemas']['PromptSetPage'];
 export type PromptSpec = components['schemas']['PromptSpec'];
 export type PromptTotals = components['schemas']['PromptTotals'];
 export type PromptVisit = components['schemas']['PromptVisit'];
@@ -9101,7 +9115,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["PromptSetPage"];
+                    readonly "application/json": components["schemas"]["ListedPromptSetPage"];
                 };
             };
             readonly default: components["responses"]["Refusal"];

@@ -1,6 +1,7 @@
 /** The inputs of the form that are more than a list of fields: base model and prompts. */
 
-import type { BaseModel, PromptSet } from "../../api/schema.ts";
+import type { BaseModel, ListedPromptSet } from "../../api/schema.ts";
+import { number } from "../../base/format.ts";
 import { getPath, isList } from "../../base/paths.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { EntriesInput } from "./entries.tsx";
@@ -67,7 +68,7 @@ function ModelChoice({ model, field }: { model: FormModel; field: FieldSpec }) {
   );
 }
 
-export function PromptInputs({ model, promptSets }: { model: FormModel; promptSets: readonly PromptSet[] }) {
+export function PromptInputs({ model, promptSets }: { model: FormModel; promptSets: readonly ListedPromptSet[] }) {
   const spec = model.spec.value;
   const promptSet = getPath(spec, PROMPTS.set);
   const inline = getPath(spec, PROMPTS.inline);
@@ -104,7 +105,7 @@ export function PromptInputs({ model, promptSets }: { model: FormModel; promptSe
             {promptSets.length === 0 && <option value="">no set uploaded in this project</option>}
             {promptSets.map((one) => (
               <option key={one.id} value={one.id}>
-                {one.name}
+                {one.name}, {number(one.num_prompts)} prompts
               </option>
             ))}
           </select>

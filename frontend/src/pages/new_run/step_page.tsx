@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import type { BaseModel, Pool, PromptSet } from "../../api/schema.ts";
+import type { BaseModel, ListedPromptSet, Pool } from "../../api/schema.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Terms } from "../../ui/term.tsx";
 import { Field } from "./field.tsx";
@@ -18,7 +18,7 @@ export interface StepProps {
   readonly model: FormModel;
   readonly view: FormView;
   readonly models: readonly BaseModel[];
-  readonly promptSets: readonly PromptSet[];
+  readonly promptSets: readonly ListedPromptSet[];
   readonly pools: readonly Pool[];
   /** Names of the project's secrets. */
   readonly secrets: readonly string[];
