@@ -24,7 +24,8 @@ from worker.scheduling.planning.planner import plan
 
 pytestmark = pytest.mark.django_db
 H100, L40S, OTHER = "NVIDIA H100 80GB HBM3", "NVIDIA L40S", "NVIDIA A100-SXM4-80GB"
-AUTO = {"pipeline": {"placement": "auto"}, "lanes": {"num_rollout": 2, "num_trainer": 2, "num_reward": 1}}
+LANES = {"num_rollout": 2, "num_trainer": 2, "num_reward": 1}
+AUTO = {"pipeline": {"placement": "auto"}, "lanes": LANES}
 FIXED = {**AUTO, "pipeline": {"placement": "disaggregated"}}
 MakeRun = Callable[..., Run]
 MakeSpec = Callable[..., RunSpec]
@@ -178,7 +179,7 @@ def test_a_preview_of_a_plan_prices_its_lanes_and_says_which_have_no_price(make_
     assert without["card_bytes"][H100] > without["by_mode"][without["mode"]]["memory_bytes"].popitem()[1]
     Node.objects.update(price_per_gpu_hour=Decimal(2))
     Gpu.objects.filter(pk__in=[Gpu.objects.values_list("pk", flat=True)[0]]).update(price_per_gpu_hour=Decimal(7))
-    scored = hypothetical_plan(make_spec(**{**AUTO, "lanes": {**AUTO["lanes"], "rewards_on_gpus": True}}))
+    scored = hypothetical_plan(make_spec(**{**AUTO, "lanes": LANES | {"rewards_on_gpus": True}}))
     assert (scored["price_per_hour"], scored["num_unpriced_lanes"]) == (5 * 3.0, 0), (
         "five lanes at the mean of the pool"
     )
