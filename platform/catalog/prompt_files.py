@@ -17,8 +17,10 @@ from worker.contracts.error_sentences import error_sentences
 from worker.contracts.prompts import Prompt
 from worker.contracts.shown_values import shown
 
-MAX_UPLOAD_BYTES = 4 * 2**20
-MAX_PROMPTS = 20_000
+MAX_UPLOAD_BYTES = 24 * 2**20
+"""A request's body may have 32 MiB, and the same prompts take more in JSON than as lines."""
+MAX_PROMPTS = 100_000
+"""Reading so many lines of 70 characters takes 3 s of one core, about as long as a request may."""
 TEXT_FIELDS = ("prompt", "text")
 """What a prompt's text may be called, the first one found counts."""
 _OWN_FIELDS = ("negative", "pictures", "metadata", "id")
@@ -55,20 +57,25 @@ def check_prompts(prompts: Sequence[Any]) -> list[Prompt]:
 
 
 def _checked(items: Iterable[Item]) -> list[Prompt]:
+    listed = list(items)
+    # Before any is read, so that a file that is too large costs nothing.
+    if len(listed) > MAX_PROMPTS:
+        raise PromptsRefused(f"a prompt set must hold ≤ {MAX_PROMPTS} prompts, got {len(listed)}: split it")
     kept: dict[str, tuple[str, Prompt]] = {}
-    for where, item in items:
+    repeats: list[str] = []
+    for where, item in listed:
         prompt = _prompt(item, where)
         if prompt is None:
             continue
         if prompt.id in kept:
-            raise PromptsRefused(
-                f"{where} repeats {kept[prompt.id][0]} (`{prompt.text[:60]}`): each group needs a prompt of its own"
-            )
-        kept[prompt.id] = where, prompt
+            repeats.append(f"{where} repeats {kept[prompt.id][0]} (`{prompt.text[:60]}`)")
+        else:
+            kept[prompt.id] = where, prompt
+    if repeats:
+        others = f", and {len(repeats) - 1} more repeat others" if len(repeats) > 1 else ""
+        raise PromptsRefused(f"{repeats[0]}{others}: remove them, each group needs a prompt of its own")
     if not kept:
         raise PromptsRefused("there is no prompt in it: write one prompt a line")
-    if len(kept) > MAX_PROMPTS:
-        raise PromptsRefused(f"a prompt set must hold ≤ {MAX_PROMPTS} prompts, got {len(kept)}: split it")
     return [prompt for _, prompt in kept.values()]
 
 

@@ -1,8 +1,9 @@
 """Reads of prompt sets and secrets, for those who may see them; base models and presets are for everybody."""
 
+from functools import lru_cache
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import F, Func, IntegerField, JSONField, QuerySet
 
 from accounts.access import Actor, NotVisible, visible_projects
 from accounts.models import Project
@@ -19,6 +20,7 @@ __all__ = [
     "get_secret",
     "list_base_models",
     "list_presets",
+    "listed_prompt_sets",
     "prompts_of_set",
     "visible_prompt_sets",
     "visible_secrets",
@@ -27,6 +29,20 @@ __all__ = [
 
 def visible_prompt_sets(user: Actor) -> QuerySet[PromptSet]:
     return PromptSet.objects.filter(project__in=visible_projects(user)).select_related("project")
+
+
+def listed_prompt_sets(user: Actor) -> QuerySet[PromptSet]:
+    """Those of `visible_prompt_sets` with `size`, the number of prompts, and `first_prompts`, but without the prompts,
+    which may be megabytes."""
+    first_three = "jsonb_path_query_array(%(expressions)s, '$[0 to 2]')"
+    return (
+        visible_prompt_sets(user)
+        .defer("prompts")
+        .annotate(
+            size=Func(F("prompts"), function="jsonb_array_length", output_field=IntegerField()),
+            first_prompts=Func(F("prompts"), template=first_three, output_field=JSONField()),
+        )
+    )
 
 
 def get_prompt_set(user: Actor, prompt_set_id: UUID | str) -> PromptSet:
@@ -39,14 +55,21 @@ def get_prompt_set(user: Actor, prompt_set_id: UUID | str) -> PromptSet:
 
 def prompts_of_set(project: Project, prompt_set_id: str) -> tuple[Prompt, ...]:
     """The prompts of one of the project's own sets. Raises `LookupError` that lists the project's sets."""
-    own = PromptSet.objects.filter(project=project)
+    own = PromptSet.objects.filter(project=project).only("name")
     try:
-        return parse_prompts(own.get(pk=UUID(prompt_set_id)).prompts)
+        return _parsed(own.get(pk=UUID(prompt_set_id)).pk)
     except (PromptSet.DoesNotExist, ValueError) as error:
         names = ", ".join(f"{item.name} ({item.pk})" for item in own) or "none yet"
         raise LookupError(
             f"`prompts.prompt_set` `{prompt_set_id}` is no prompt set of {project.name}: choose one of {names}"
         ) from error
+
+
+@lru_cache(maxsize=2)
+def _parsed(prompt_set: UUID) -> tuple[Prompt, ...]:
+    """Kept, because a form asks for the same prompts with each change of a spec, and a set never changes. Few, because
+    one may be a hundred thousand prompts."""
+    return parse_prompts(PromptSet.objects.values_list("prompts", flat=True).get(pk=prompt_set))
 
 
 def visible_secrets(user: Actor) -> QuerySet[Secret]:

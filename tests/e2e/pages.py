@@ -46,7 +46,8 @@ class RunsPage:
         return self
 
     def new_run(self) -> "NewRunPage":
-        self.page.get_by_role("main").get_by_role("link", name="New run").click()
+        # Home without runs offers it twice, at the top and where the runs would be.
+        self.page.get_by_role("main").get_by_role("link", name="New run").first.click()
         expect(self.page.get_by_role("heading", name="New run")).to_be_visible()
         return NewRunPage(self.page, self.address)
 
@@ -184,14 +185,26 @@ class NewRunPage:
 
     def fill(self, label: str, value: str) -> None:
         """Fill the field whose label begins with `label`; units follow it."""
-        self.field(label).fill(value)
+        self.find(label).fill(value)
 
     def choose(self, label: str, option: str) -> None:
         """Choose an option of the drop-down whose label begins with `label`."""
-        self.field(label).select_option(option)
+        self.find(label).select_option(option)
+
+    def find(self, label: str) -> Locator:
+        """The field, in whichever section it is: the search goes there and shows it."""
+        self.page.get_by_role("searchbox", name="Find a setting").fill(label)
+        self.page.get_by_role("list", name="Settings found").get_by_role("button").first.click()
+        field = self.field(label)
+        expect(field).to_be_visible()
+        return field
 
     def field(self, label: str) -> Locator:
-        return self.page.get_by_label(re.compile(rf"^{re.escape(label)}\b")).first
+        """The field, if it is on the page now."""
+        return self.page.locator(".form-step").get_by_label(re.compile(rf"^{re.escape(label)}\b")).first
+
+    def section(self, title: str) -> Locator:
+        return self.page.get_by_role("navigation", name="Sections of the form").get_by_role("button", name=title)
 
     @property
     def errors(self) -> Locator:

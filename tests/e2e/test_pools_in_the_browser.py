@@ -47,6 +47,7 @@ def test_labels_move_a_node_to_a_pool_and_a_run_is_started_there(rest: Rest, run
 
     new_run = runs_page.open().new_run()
     # Free text until the pools have been read.
+    new_run.section("Budget").click()
     expect(new_run.page.locator("select[name='lanes.pool']")).to_be_visible(timeout=LIVE)
     new_run.choose("Pool", "fast")
     expect(new_run.field("Pool").locator("xpath=..")).to_contain_text(f"New cards: {number} cpu; 0 waiting.")

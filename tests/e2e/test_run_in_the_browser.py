@@ -21,6 +21,7 @@ def test_the_form_says_what_is_wrong_before_anything_starts(runs_page: RunsPage)
     expect(form.algebra).to_be_visible()
     form.fill("Mini-batches", "3")
     expect(form.errors).to_contain_text("must divide")
+    expect(form.section("Budget")).to_contain_text("1 to put right")
     expect(form.page.get_by_role("button", name="Start the run")).to_be_disabled()
     form.fill("Mini-batches", "1")
     form.fill("LoRA target modules", "to_q, ")
@@ -34,7 +35,7 @@ def test_the_form_says_what_is_wrong_before_anything_starts(runs_page: RunsPage)
 def test_pipeline_settings_that_mean_nothing_say_so(runs_page: RunsPage) -> None:
     form = runs_page.new_run()
     form.choose_preset(PRESET)
-    expect(form.field("Cap on their weight")).to_be_disabled()
+    expect(form.find("Cap on their weight")).to_be_disabled()
     form.choose("Staleness allowed", "1")
     form.fill("Cap on their weight", "0.5")
     expect(form.errors).to_contain_text("importance_cap")
@@ -48,7 +49,7 @@ def test_pipeline_settings_that_mean_nothing_say_so(runs_page: RunsPage) -> None
 def test_an_algorithm_brings_its_own_settings(runs_page: RunsPage) -> None:
     form = runs_page.new_run()
     form.choose_preset(PRESET)
-    expect(form.field("Clip range")).to_be_visible()
+    form.find("Clip range")
     form.choose("Algorithm", "mix_grpo")
     expect(form.field("Window moves every")).to_have_value("25")
     expect(form.errors).to_contain_text("algorithm.window_size")
@@ -57,17 +58,18 @@ def test_an_algorithm_brings_its_own_settings(runs_page: RunsPage) -> None:
     form.choose("Algorithm", "diffusion_dpo")
     expect(form.field("Clip range")).to_have_count(0)
     expect(form.field("Preferences")).to_have_value("1")
-    expect(form.field("Noise level")).to_be_disabled()
+    expect(form.find("Noise level")).to_be_disabled()
 
 
 def test_a_preset_of_the_hub_is_chosen_from_a_table_and_refused_by_a_pool_too_small(runs_page: RunsPage) -> None:
     form = runs_page.new_run()
     form.page.get_by_text(re.compile(r"^Models of the hub")).click()
     form.choose_preset("Wan2.2 A14B, video: LoRA, 8 GPUs")
-    expect(form.field("Guidance at low noise")).to_be_enabled()
+    expect(form.find("Guidance at low noise")).to_be_enabled()
+    form.find("Rollout lanes")
     expect(form.errors.filter(has_text="CPU lanes of the pool default").first).to_be_visible()
     form.choose("Trained weights", "full")
-    expect(form.field("LoRA rank")).to_be_disabled()
+    expect(form.find("LoRA rank")).to_be_disabled()
 
 
 @pytest.mark.timeout(600)

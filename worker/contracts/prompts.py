@@ -88,6 +88,8 @@ class Prompt(Contract):
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         schema = handler.resolve_ref_schema(handler(_without_serializers(core_schema)))
+        # A dump leaves out what was not given, so no other field is in every answer.
+        schema = {**schema, "required": ["text"]}
         return {"anyOf": [{"type": "string", "minLength": 1, "maxLength": MAX_PROMPT_CHARACTERS}, schema]}
 
 

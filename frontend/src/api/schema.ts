@@ -692,6 +692,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
+        /** @description Prompt sets by name, each with its number of prompts and the first few; `GET /prompt-sets/{id}` has all. */
         readonly get: operations["prompt_sets_list"];
         readonly put?: never;
         readonly post: operations["prompt_sets_create"];
@@ -4061,6 +4062,23 @@ export interface components {
             readonly mean_predicted_gain_seconds: number | null;
             readonly mean_realised_gain_seconds: number | null;
         };
+        readonly ListedPromptSet: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            /** Format: uuid */
+            readonly project: string;
+            readonly num_prompts: number;
+            /** @description At most three. */
+            readonly first_prompts: readonly components["schemas"]["Prompt"][];
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        readonly ListedPromptSetPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["ListedPromptSet"][];
+        };
         /**
          * ListedRun
          * @description A line of the runs list, as one reader may see it.
@@ -4876,6 +4894,17 @@ export interface components {
             readonly expected: readonly components["schemas"]["WorkCost"][];
             /** @description Whether the pool has as many lanes, free or not. */
             readonly fits_pool: boolean;
+            /** @description Memory of each device that the planner knows, against which it judges `memory_bytes`. */
+            readonly card_bytes: {
+                readonly [key: string]: number;
+            };
+            /**
+             * @description What the run's lanes cost in an hour, each at the mean price of its device's lanes in the pool; null where none
+             *     has a price.
+             */
+            readonly price_per_hour: number | null;
+            /** @description Number of the run's lanes on GPUs without a price, which `price_per_hour` leaves out. */
+            readonly num_unpriced_lanes: number;
         };
         /**
          * PlanPromise
@@ -5390,25 +5419,25 @@ export interface components {
              * @description What it is to avoid, for families with a negative prompt. Null: `sampling.negative_prompt` of the run.
              * @default null
              */
-            readonly negative: string | null;
+            readonly negative?: string | null;
             /**
              * @description Facts for rewards, as a JSON object: counts, objects and colours to check, a reference answer. Reward code of
              *     your own reads them; the model never sees them.
              * @default {}
              */
-            readonly metadata: {
+            readonly metadata?: {
                 readonly [key: string]: components["schemas"]["JsonValue"];
             };
             /**
              * @description Paths of pictures below TANDEM_MODEL_ROOTS that rewards may compare with. Remote scorers get their bytes.
              * @default []
              */
-            readonly pictures: readonly string[];
+            readonly pictures?: readonly string[];
             /**
              * @description Name of the prompt, by which samples of different runs are compared. By default a digest of all the rest.
              * @default
              */
-            readonly id: string;
+            readonly id?: string;
         };
         /**
          * PromptAudit
@@ -5453,11 +5482,6 @@ export interface components {
             readonly prompts: readonly components["schemas"]["Prompt"][];
             /** Format: date-time */
             readonly created_at: string;
-        };
-        readonly PromptSetPage: {
-            /** Format: uri */
-            readonly next: string | null;
-            readonly results: readonly components["schemas"]["PromptSet"][];
         };
         /**
          * PromptSpec
@@ -7634,6 +7658,8 @@ export type LendSum = components['schemas']['LendSum'];
 export type LenderKind = components['schemas']['LenderKind'];
 export type Lending = components['schemas']['Lending'];
 export type LendingTotals = components['schemas']['LendingTotals'];
+export type ListedPromptSet = components['schemas']['ListedPromptSet'];
+export type ListedPromptSetPage = components['schemas']['ListedPromptSetPage'];
 export type ListedRun = components['schemas']['ListedRun'];
 export type Live = components['schemas']['Live'];
 export type LiveValues = components['schemas']['LiveValues'];
@@ -7729,7 +7755,6 @@ export type Prompt = components['schemas']['Prompt'];
 export type PromptAudit = components['schemas']['PromptAudit'];
 export type PromptAuditPage = components['schemas']['PromptAuditPage'];
 export type PromptSet = components['schemas']['PromptSet'];
-export type PromptSetPage = components['schemas']['PromptSetPage'];
 export type PromptSpec = components['schemas']['PromptSpec'];
 export type PromptTotals = components['schemas']['PromptTotals'];
 export type PromptVisit = components['schemas']['PromptVisit'];
@@ -9179,7 +9204,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["PromptSetPage"];
+                    readonly "application/json": components["schemas"]["ListedPromptSetPage"];
                 };
             };
             readonly default: components["responses"]["Refusal"];

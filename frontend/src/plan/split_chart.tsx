@@ -79,7 +79,8 @@ export function SplitChart({ plan }: { plan: Plan }) {
           </g>
         ))}
         {level(plan.bound_samples_per_second, "bound")}
-        {colocated && level(colocated.samples_per_second, "colocated")}
+        {colocated &&
+          level(colocated.samples_per_second, plan.mode === "colocated" ? "colocated, chosen" : "colocated")}
       </svg>
       <ul class="span-legend">
         {curves.map(({ mode, colour }) => (

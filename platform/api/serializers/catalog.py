@@ -34,6 +34,15 @@ class PromptSetBody(Answer):
     created_at = serializers.DateTimeField()
 
 
+class ListedPromptSet(Answer):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    project = serializers.UUIDField(source="project_id")
+    num_prompts = serializers.IntegerField(source="size")
+    first_prompts = serializers.ListField(child=contract_field(Prompt), help_text="At most three.")
+    created_at = serializers.DateTimeField()
+
+
 class PromptItem(serializers.JSONField):
     """A text or an object; `worker.contracts.prompts` bounds it."""
 

@@ -60,12 +60,16 @@ class PromptSetViewSet(GenericViewSet[Any]):
     def get_queryset(self) -> QuerySet[PromptSet]:
         return selectors.visible_prompt_sets(self.request.user)
 
-    @extend_schema(parameters=[OpenApiParameter("project", UUID, description="Of this project only.")])
+    @extend_schema(
+        parameters=[OpenApiParameter("project", UUID, description="Of this project only.")],
+        responses=bodies.ListedPromptSet(many=True),
+    )
     def list(self, request: Request) -> Response:
-        rows = self.get_queryset()
+        """Prompt sets by name, each with its number of prompts and the first few; `GET /prompt-sets/{id}` has all."""
+        rows = selectors.listed_prompt_sets(request.user)
         if "project" in request.query_params:
             rows = rows.filter(project=get_project(request.user, request.query_params["project"]))
-        return self.get_paginated_response(bodies.PromptSetBody(self.paginate_queryset(rows), many=True).data)
+        return self.get_paginated_response(bodies.ListedPromptSet(self.paginate_queryset(rows), many=True).data)
 
     @extend_schema(request=bodies.NewPromptSet, responses={201: bodies.PromptSetBody})
     def create(self, request: Request) -> Response:

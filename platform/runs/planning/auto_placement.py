@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fleet.allocation.device_mixes import gang_alike, mixes
-from fleet.selectors import pool_devices
+from fleet.pools.lane_prices import mean_lane_prices
+from fleet.selectors import CPU, pool_devices
 from runs.models import Run
 from runs.planning.device_order import best_first
 from runs.planning.plan_body import PlanBody, PlanPreview
 from runs.planning.plan_cache import ChosenPlan, PlanningFailed, planned
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.profiles.hardware import profile_name
+from worker.scheduling.profiles.hardware import accelerator, profile_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,30 @@ def hypothetical_plan(asked: RunSpec) -> PlanPreview:
     devices[max(devices, key=lambda device: (devices[device], device))] += num_missing
     found = _fastest(asked, devices, wait=True)
     assert found is not None
-    return {**found.plan.body, "fits_pool": not num_missing}
+    price_per_hour, num_unpriced = _price(asked, found.devices)
+    return {
+        **found.plan.body,
+        "fits_pool": not num_missing,
+        "card_bytes": {
+            device: accelerator(name).memory_bytes
+            for device in set(found.devices)
+            if (name := profile_name(device)) is not None
+        },
+        "price_per_hour": price_per_hour,
+        "num_unpriced_lanes": num_unpriced,
+    }
+
+
+def _price(asked: RunSpec, devices: list[str]) -> tuple[float | None, int]:
+    """What an hour of the run's lanes costs, or None, and how many of those on GPUs have no price. The reward lanes are
+    taken to be of the most frequent device."""
+    lanes = Counter(device for device in devices if device != CPU)
+    if asked.lanes.rewards_on_gpus and lanes:
+        lanes[max(lanes, key=lambda device: (lanes[device], device))] += asked.lanes.num_reward
+    prices = mean_lane_prices(asked.lanes.pool)
+    known = [prices[device] * number for device, number in lanes.items() if device in prices]
+    num_unpriced = sum(number for device, number in lanes.items() if device not in prices)
+    return (float(sum(known)) if known else None), num_unpriced
 
 
 def can_be_planned(asked: RunSpec) -> bool:

@@ -129,6 +129,13 @@ class PlanPreview(PlanBody):
 
     fits_pool: bool
     """Whether the pool has as many lanes, free or not."""
+    card_bytes: dict[str, float]
+    """Memory of each device that the planner knows, against which it judges `memory_bytes`."""
+    price_per_hour: float | None
+    """What the run's lanes cost in an hour, each at the mean price of its device's lanes in the pool; null where none
+    has a price."""
+    num_unpriced_lanes: int
+    """Number of the run's lanes on GPUs without a price, which `price_per_hour` leaves out."""
 
 
 @with_config(use_attribute_docstrings=True)

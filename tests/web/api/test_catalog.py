@@ -1,6 +1,7 @@
 """Presets, base models and prompt sets over REST."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
@@ -39,10 +40,24 @@ def test_prompt_sets_are_made_read_and_deleted(api: APIClient, project: Project)
     assert made.status_code == 201
     assert (made.json()["num_prompts"], made.json()["prompts"]) == (2, ["a", "b"])
     address = f"/api/v1/prompt-sets/{made.json()['id']}"
-    assert api.get("/api/v1/prompt-sets", {"project": str(project.pk)}).json()["results"] == [made.json()]
+    (listed,) = api.get("/api/v1/prompt-sets", {"project": str(project.pk)}).json()["results"]
+    assert listed == {**{k: v for k, v in made.json().items() if k != "prompts"}, "first_prompts": ["a", "b"]}
+    assert api.get(address).json() == made.json()
     assert api.get(address).json() == made.json()
     assert api.delete(address).status_code == 204
     assert api.get(address).status_code == 404
+
+
+def test_the_list_of_prompt_sets_reads_a_few_prompts_of_each(
+    api: APIClient, project: Project, django_assert_max_num_queries: Any
+) -> None:
+    many = [{"text": "first", "metadata": {"tag": "x"}}, *(f"prompt {number}" for number in range(500))]
+    api.post("/api/v1/prompt-sets", {"project": str(project.pk), "name": "many", "prompts": many})
+    with django_assert_max_num_queries(8) as asked:
+        (listed,) = api.get("/api/v1/prompt-sets").json()["results"]
+    assert (listed["num_prompts"], listed["first_prompts"]) == (501, [many[0], "prompt 0", "prompt 1"])
+    whole = '"name", "catalog_promptset"."prompts"'
+    assert not any(whole in query["sql"] for query in asked.captured_queries), "no set is read whole"
 
 
 def test_a_repeated_prompt_is_reported_at_its_field(api: APIClient, project: Project) -> None:

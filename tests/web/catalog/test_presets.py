@@ -20,6 +20,14 @@ def test_every_shipped_preset_is_a_valid_spec_that_explains_itself() -> None:
         assert RunSpec.from_yaml(preset.spec.to_yaml()) == preset.spec
 
 
+def test_a_preset_is_placed_by_the_planner_or_says_why_not() -> None:
+    for preset in list_presets():
+        lanes = preset.spec.lanes
+        is_only_choice = lanes.num_rollout + lanes.num_trainer == 1
+        is_planned = preset.spec.pipeline.placement is Placement.AUTO
+        assert is_planned or is_only_choice or "the planner would" in preset.description, preset.name
+
+
 def test_the_shapes_come_first_and_are_of_the_shipped_model() -> None:
     shapes = list_presets()[:3]
     assert [preset.name for preset in shapes] == ["shapes-demo", "shapes-long", "shapes-quick"]

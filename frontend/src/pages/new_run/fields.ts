@@ -18,8 +18,6 @@ export interface GroupSpec {
   readonly fields: readonly FieldSpec[];
   /** A section with variants, whose settings are shown after these fields. */
   readonly variants?: string;
-  /** The group is folded at first, because presets choose its settings well. */
-  readonly advanced?: boolean;
 }
 
 const field = (path: string, label: string, unit = ""): FieldSpec => (unit ? { path, label, unit } : { path, label });
@@ -103,7 +101,6 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "queue",
     title: "Queue and elastic lanes",
-    advanced: true,
     intro: "Where the run stands in the queue, and how far the pool may shrink and grow it while it works.",
     fields: [
       field("priority", "Priority"),
@@ -146,19 +143,25 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "performance",
     title: "Kernels",
-    advanced: true,
     intro:
       "How the transformer is computed, in rollout and training alike. What a kernel changes in the policy, the replay gate shows.",
     fields: [field("performance.compilation", "Compiled blocks"), field("performance.attention", "Attention kernel")],
   },
   {
-    id: "cadence",
-    title: "Evaluation and checkpoints",
-    intro: "How often the run is evaluated and saved.",
+    id: "evaluation",
+    title: "Evaluation",
+    intro: "How often the run is evaluated, and on what.",
     fields: [
       { ...field("evaluation.every_num_batches", "Evaluate every", "batches"), empty: "only at start and end" },
       field("evaluation.num_samples_per_prompt", "Held-out samples a prompt"),
       { ...field("evaluation.prompts", "Held-out prompts", "one a line"), list: "lines" },
+    ],
+  },
+  {
+    id: "checkpoint",
+    title: "Checkpoints",
+    intro: "How often the run is saved, and how often it is tried again.",
+    fields: [
       { ...field("checkpoint.every_num_batches", "Checkpoint every", "batches"), empty: "only at the end" },
       field("checkpoint.num_kept", "Checkpoints kept"),
       field("max_attempts", "Attempts"),
@@ -167,7 +170,6 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "gate",
     title: "Replay gate",
-    advanced: true,
     intro: "Sampling and training must agree on the policy, or the run fails on its first update.",
     fields: [
       field("replay_gate.max_mean_error", "Mean error bound"),
@@ -188,7 +190,7 @@ export const PROMPTS = { section: "prompts", inline: "prompts.inline", set: "pro
 
 export const MIXING = field("reward_mixing", "Mixing");
 
-/** The settings that every reward has beside name, weight and `watched`. */
+/** The settings that every reward has beside name, weight and whether it is trained on. */
 export const REWARD_FIELDS: readonly { readonly key: string; readonly label: string; readonly unit?: string }[] = [
   { key: "label", label: "Label" },
   { key: "required", label: "Required" },

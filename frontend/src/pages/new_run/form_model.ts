@@ -74,12 +74,17 @@ export class FormModel {
 
   set(path: string, value: Json): void {
     if (path === ALGORITHM.path) {
-      this.load(this.rules.settled(this.schema.switched(ALGORITHM.section, String(value), this.spec.value)));
+      this.replace(this.schema.switched(ALGORITHM.section, String(value), this.spec.value));
       return;
     }
     if (sameJson(getPath(this.spec.value, path), value)) return;
     this.spec.value = this.rules.settled(setPath(this.spec.value, path, value));
     this.validator.ask(this.inProject({ spec: this.spec.value }));
+  }
+
+  /** Take another spec for the whole form. */
+  replace(spec: JsonObject): void {
+    this.load(this.rules.settled(spec));
   }
 
   /** What is sent to start the run. */

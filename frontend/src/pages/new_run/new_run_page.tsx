@@ -1,6 +1,6 @@
-/** A new run: choose a preset or start from another run, adjust, see the resolved numbers, start. */
+/** A new run: the sections at the left, one step of the form or the YAML, and the plan with the button at the right. */
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
 import type { Preset, Project } from "../../api/schema.ts";
@@ -8,11 +8,14 @@ import { proposedFor } from "../../base/rerun.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
-import { FormGroups } from "./form_groups.tsx";
 import { FormModel } from "./form_model.ts";
+import { FormView } from "./form_view.ts";
+import { Planner } from "./planner.ts";
 import { Presets } from "./presets.tsx";
+import { SectionList } from "./section_list.tsx";
 import { type SchemaNode, SpecSchema } from "./spec_schema.ts";
-import { Readiness, Summary } from "./summary.tsx";
+import { StepPage } from "./step_page.tsx";
+import { Summary } from "./summary.tsx";
 import { YamlEditor } from "./yaml_editor.tsx";
 
 interface Form {
@@ -62,6 +65,8 @@ function FormPage({ model, presets, projects }: Form) {
     [model.project.value],
   );
   useEffect(() => warnBeforeLeaving(model), [model]);
+  const view = useMemo(() => new FormView(localStorage), [model]);
+  const planner = useMemo(() => new Planner(api.planFor), [model]);
   const isNew = model.parent.value === null;
   return (
     <>
@@ -77,22 +82,29 @@ function FormPage({ model, presets, projects }: Form) {
           ]}
         />
       </div>
-      {isNew && (
-        <Presets presets={presets} chosen={model.presetName.value} choose={(preset) => model.choosePreset(preset)} />
-      )}
       <div class="new-run">
+        <SectionList model={model} view={view} />
         <div class="stack">
           <UnreadYaml model={model} />
           {model.asYaml.value ? (
             <YamlEditor model={model} />
           ) : (
-            <FormGroups
+            <StepPage
               model={model}
+              view={view}
               models={models.value ?? []}
               promptSets={(sets.value ?? []).filter((set) => set.project === model.project.value)}
               pools={pools.value ?? []}
               secrets={(secrets.value ?? []).map((secret) => secret.name)}
-            />
+            >
+              {isNew && (
+                <Presets
+                  presets={presets}
+                  chosen={model.presetName.value}
+                  choose={(preset) => model.choosePreset(preset)}
+                />
+              )}
+            </StepPage>
           )}
           {models.error !== null && (
             <Failed message={`Base models could not be listed: ${models.error}`} onRetry={models.reload} />
@@ -104,11 +116,7 @@ function FormPage({ model, presets, projects }: Form) {
             <Failed message={`Prompt sets could not be listed: ${sets.error}`} onRetry={sets.reload} />
           )}
         </div>
-        <Summary model={model} projects={projects} start={() => start(model)} />
-        <a class="to-summary" href="#summary">
-          <Readiness model={model} />
-          <span class="button small primary">Name and start</span>
-        </a>
+        <Summary model={model} view={view} planner={planner} projects={projects} start={() => start(model)} />
       </div>
     </>
   );

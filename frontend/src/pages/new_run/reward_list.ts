@@ -20,7 +20,7 @@ export function addable(schema: SpecSchema, rewards: readonly JsonObject[]): rea
     );
 }
 
-/** `rewards` with one more. A scorer of verdicts is watched: it checks what the others reward. */
+/** `rewards` with one more. A scorer of verdicts is monitored: it checks what the others reward. */
 export function withReward(rewards: readonly JsonObject[], name: string): readonly JsonObject[] {
   const before = numOf(rewards, name);
   const label = before > 0 ? { label: `${name}_${before + 1}` } : {};

@@ -23,10 +23,9 @@ export function RewardsGroup({ model, secrets }: Props) {
   const put = (next: readonly JsonObject[]) => model.set(PATH, next);
   const numTrained = rewards.filter((reward) => reward.watched !== true).length;
   return (
-    <fieldset class={`card form-group ${model.isChanged(PATH) ? "changed" : ""}`} id="group-rewards">
-      <legend>Rewards</legend>
+    <div class={`stack-s step-part ${model.isChanged(PATH) ? "changed" : ""}`} id="field-rewards" tabIndex={-1}>
       <p class="small muted">
-        Watched rewards are measured and shown but never trained on: they make reward hacking visible.
+        A monitored reward is measured and shown but not trained on: it makes reward hacking visible.
       </p>
       <ul class="stack-s">
         {rewards.map((reward, index) => (
@@ -69,7 +68,7 @@ export function RewardsGroup({ model, secrets }: Props) {
         </div>
       )}
       <FieldNote id="rewards-note" help="" errors={model.errorsAt(PATH)} />
-    </fieldset>
+    </div>
   );
 }
 
@@ -87,7 +86,7 @@ function RewardLine(props: LineProps) {
   const key = rewardKey(reward);
   const help = model.schema.at(`${EVERY}.name`).choices.find((choice) => choice.value === name)?.help;
   const whyNoWeight = model.whyNot(`${path}.weight`);
-  const whyWatched = model.whyNot(`${path}.watched`);
+  const whyNotMonitored = model.whyNot(`${path}.watched`);
   return (
     <li class="reward-line">
       <span>
@@ -96,7 +95,7 @@ function RewardLine(props: LineProps) {
       </span>
       {whyNoWeight ? (
         <span class="tiny faint" title={whyNoWeight}>
-          not trained on
+          no weight
         </span>
       ) : (
         <label class="check">
@@ -111,14 +110,14 @@ function RewardLine(props: LineProps) {
           />
         </label>
       )}
-      <label class="check" title={whyWatched}>
+      <label class="check" title={whyNotMonitored}>
         <input
           type="checkbox"
           checked={reward.watched === true}
-          disabled={whyWatched !== ""}
+          disabled={whyNotMonitored !== ""}
           onChange={(event) => change({ watched: event.currentTarget.checked })}
         />
-        watched
+        <span title="Measured and shown, not trained on">monitored, not trained on</span>
       </label>
       <button type="button" class="button quiet small" aria-label={`Remove ${key}`} onClick={props.remove}>
         ✕

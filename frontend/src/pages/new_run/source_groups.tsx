@@ -1,6 +1,7 @@
-/** The groups of the form that are more than a list of inputs: base model and prompts. */
+/** The inputs of the form that are more than a list of fields: base model and prompts. */
 
-import type { BaseModel, PromptSet } from "../../api/schema.ts";
+import type { BaseModel, ListedPromptSet } from "../../api/schema.ts";
+import { number } from "../../base/format.ts";
 import { getPath, isList } from "../../base/paths.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { EntriesInput } from "./entries.tsx";
@@ -10,44 +11,41 @@ import type { FormModel } from "./form_model.ts";
 
 const classOf = (model: FormModel, path: string) => (model.isChanged(path) ? "changed" : "");
 
-export function ModelGroup({ model, models }: { model: FormModel; models: readonly BaseModel[] }) {
+export function ModelInputs({ model, models }: { model: FormModel; models: readonly BaseModel[] }) {
   const [path, ...choices] = MODEL_FIELDS;
   const value = String(getPath(model.spec.value, path.path) ?? "");
   const known = models.find((one) => one.name === value || one.path === value);
   const id = `field-${path.path}`;
   return (
-    <fieldset class="card form-group" id="group-model">
-      <legend>Base model</legend>
-      <div class="fields">
-        <div class={`field wide ${classOf(model, path.path)}`}>
-          <label for={id}>{path.label}</label>
-          <input
-            id={id}
-            name={path.path}
-            list="known-models"
-            value={value}
-            aria-invalid={model.errorsAt(path.path).length > 0}
-            aria-describedby="model-note"
-            onInput={(event) => model.set(path.path, event.currentTarget.value)}
-          />
-          <datalist id="known-models">
-            {models.map((one) => (
-              <option key={one.name} value={one.name}>
-                {one.description}
-              </option>
-            ))}
-          </datalist>
-          <FieldNote
-            id="model-note"
-            errors={model.errorsAt(path.path)}
-            help={known?.description || "A model of this installation, or a hub id such as org/name."}
-          />
-        </div>
-        {choices.map((field) => (
-          <ModelChoice key={field.path} model={model} field={field} />
-        ))}
+    <div class="fields">
+      <div class={`field wide ${classOf(model, path.path)}`}>
+        <label for={id}>{path.label}</label>
+        <input
+          id={id}
+          name={path.path}
+          list="known-models"
+          value={value}
+          aria-invalid={model.errorsAt(path.path).length > 0}
+          aria-describedby="model-note"
+          onInput={(event) => model.set(path.path, event.currentTarget.value)}
+        />
+        <datalist id="known-models">
+          {models.map((one) => (
+            <option key={one.name} value={one.name}>
+              {one.description}
+            </option>
+          ))}
+        </datalist>
+        <FieldNote
+          id="model-note"
+          errors={model.errorsAt(path.path)}
+          help={known?.description || "A model of this installation, or a hub id such as org/name."}
+        />
       </div>
-    </fieldset>
+      {choices.map((field) => (
+        <ModelChoice key={field.path} model={model} field={field} />
+      ))}
+    </div>
   );
 }
 
@@ -70,7 +68,7 @@ function ModelChoice({ model, field }: { model: FormModel; field: FieldSpec }) {
   );
 }
 
-export function PromptsGroup({ model, promptSets }: { model: FormModel; promptSets: readonly PromptSet[] }) {
+export function PromptInputs({ model, promptSets }: { model: FormModel; promptSets: readonly ListedPromptSet[] }) {
   const spec = model.spec.value;
   const promptSet = getPath(spec, PROMPTS.set);
   const inline = getPath(spec, PROMPTS.inline);
@@ -83,8 +81,7 @@ export function PromptsGroup({ model, promptSets }: { model: FormModel; promptSe
       source === "set" ? { inline: [], prompt_set: promptSets[0]?.id ?? "" } : { inline: lines, prompt_set: null },
     );
   return (
-    <fieldset class={`card form-group ${classOf(model, PROMPTS.section)}`} id="group-prompts">
-      <legend>Prompts</legend>
+    <div class={`stack-s step-part ${classOf(model, PROMPTS.section)}`}>
       <div class="row-between">
         <Segmented
           label="Where prompts come from"
@@ -108,7 +105,7 @@ export function PromptsGroup({ model, promptSets }: { model: FormModel; promptSe
             {promptSets.length === 0 && <option value="">no set uploaded in this project</option>}
             {promptSets.map((one) => (
               <option key={one.id} value={one.id}>
-                {one.name}
+                {one.name}, {number(one.num_prompts)} prompts
               </option>
             ))}
           </select>
@@ -134,6 +131,6 @@ export function PromptsGroup({ model, promptSets }: { model: FormModel; promptSe
           />
         </div>
       )}
-    </fieldset>
+    </div>
   );
 }

@@ -1,36 +1,78 @@
-/** Beside the form: name and project, the resolved batch algebra, errors, differences from the parent, the button. */
+/** Beside the form, always in view: name and project, whether the run may start, the button, and the plan. On a narrow
+ * screen it is a sheet behind a bar at the bottom. */
 
 import { useState } from "preact/hooks";
 import type { Project } from "../../api/schema.ts";
-import { differences, type Json, type JsonObject } from "../../base/paths.ts";
-import { Coded } from "../../ui/coded.tsx";
-import { CopyButton } from "../../ui/controls.tsx";
-import { equivalentCurl } from "./curl.ts";
-import { labelOf } from "./fields.ts";
+import { duration, number } from "../../base/format.ts";
+import { AsCode } from "./as_code.tsx";
 import type { FormModel } from "./form_model.ts";
-import type { SpecError } from "./validation.ts";
-import { selectLine } from "./yaml_lines.ts";
+import type { FormView } from "./form_view.ts";
+import { ParentChanges } from "./parent_changes.tsx";
+import type { Planner } from "./planner.ts";
+import { PlannerPanel } from "./planner_panel.tsx";
+import { Readiness, Verdict } from "./verdict.tsx";
 
-export function Summary(props: {
-  model: FormModel;
-  projects: readonly Project[];
-  start: () => Promise<string | null>;
-}) {
-  const { model, projects } = props;
+interface Props {
+  readonly model: FormModel;
+  readonly view: FormView;
+  readonly planner: Planner;
+  readonly projects: readonly Project[];
+  readonly start: () => Promise<string | null>;
+}
+
+export function Summary(props: Props) {
+  const { model, view, planner } = props;
+  const [isOpen, setOpen] = useState(false);
+  const parent = model.parent.value;
+  return (
+    <>
+      <aside class={`summary ${isOpen ? "open" : ""}`} id="summary" aria-label="Start and plan">
+        <Start {...props} />
+        <PlannerPanel model={model} planner={planner} />
+        {parent && <ParentChanges parent={parent.spec} spec={model.spec.value} view={view} />}
+        <AsCode model={model} />
+      </aside>
+      <button
+        type="button"
+        class="to-summary"
+        aria-expanded={isOpen}
+        aria-controls="summary"
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span class="stack-s">
+          <Readiness model={model} />
+          <InShort planner={planner} />
+        </span>
+        <span class="button small primary">{isOpen ? "Back to the form" : "Plan and start"}</span>
+      </button>
+    </>
+  );
+}
+
+/** The plan in a few words, for the bar. */
+function InShort({ planner }: { planner: Planner }) {
+  const plan = planner.made.value?.plan;
+  const best = plan?.by_mode[plan.mode];
+  return (
+    <span class="tiny muted num">
+      {best ? `${number(best.samples_per_second)} samples/s, ${duration(best.batch_seconds)} a batch` : "no plan yet"}
+    </span>
+  );
+}
+
+function Start({ model, view, projects, start }: Props) {
   const [starting, setStarting] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     setStarting(true);
-    setError(await props.start());
+    setError(await start());
     setStarting(false);
   };
   const ready = model.ok.value && model.name.value.trim() !== "" && model.project.value !== "";
-  const parent = model.parent.value;
-  const curl = equivalentCurl(location.origin, model.newRun);
   return (
-    <aside class="summary" id="summary">
-      <form class="card stack" onSubmit={(event) => void submit(event)}>
+    <form class="card stack-s" onSubmit={(event) => void submit(event)}>
+      <div class="name-and-project">
         <label class="field">
           <span>Name</span>
           <input
@@ -56,133 +98,16 @@ export function Summary(props: {
             ))}
           </select>
         </label>
-        <Verdict model={model} />
-        {error !== null && (
-          <p class="notice bad" role="alert">
-            {error}
-          </p>
-        )}
-        <button type="submit" class="button primary start" disabled={!ready || starting}>
-          {starting ? "Starting…" : "Start the run"}
-        </button>
-      </form>
-      {parent && <Changes parent={parent.spec} spec={model.spec.value} />}
-      <details class="card">
-        <summary class="small">The same over REST</summary>
-        <div class="stack-s curl">
-          <pre class="code" tabIndex={0}>
-            {curl}
-          </pre>
-          <div class="row-between">
-            <a class="small" href="/account">
-              Make a token
-            </a>
-            <CopyButton text={curl} label="Copy the command" />
-          </div>
-        </div>
-      </details>
-    </aside>
-  );
-}
-
-/** Whether the run could start now, in a few words. */
-export function Readiness({ model }: { model: FormModel }) {
-  const { answer, checking, problem } = model.validator;
-  if (problem.value !== null) return <span class="badge lost">could not be checked</span>;
-  const verdict = answer.value;
-  if (!verdict || checking.value) return <span class={`badge ${verdict?.ok ? "live" : "lost"}`}>checking…</span>;
-  if (verdict.ok)
-    return (
-      <span class={`badge ${verdict.warnings.length > 0 ? "delayed" : "live"}`}>
-        {verdict.warnings.length > 0 ? "may start, with a warning" : "ready to start"}
-      </span>
-    );
-  const number = model.validator.allErrors().length;
-  return (
-    <span class="badge lost">
-      {number} {number === 1 ? "thing" : "things"} to put right
-    </span>
-  );
-}
-
-function Verdict({ model }: { model: FormModel }) {
-  const { answer, problem } = model.validator;
-  if (problem.value !== null)
-    return (
-      <p class="notice bad" role="alert">
-        {problem.value}
-      </p>
-    );
-  const verdict = answer.value;
-  if (!verdict) return <p class="small muted">Checking…</p>;
-  const errors = model.validator.allErrors();
-  return (
-    <div class="stack-s" aria-live="polite">
-      <Readiness model={model} />
-      {verdict.ok && verdict.algebra_text && <p class="algebra">{verdict.algebra_text}.</p>}
-      {verdict.warnings.map((warning) => (
-        <p key={warning} class="notice warn small">
-          <span>
-            <Coded text={warning} />
-          </span>
+      </div>
+      <Verdict model={model} view={view} />
+      {error !== null && (
+        <p class="notice bad" role="alert">
+          {error}
         </p>
-      ))}
-      {errors.length > 0 && (
-        <ul class="bullets small summary-errors">
-          {errors.map((error) => (
-            <li key={error.path + error.message}>
-              <SummaryError {...error} />
-            </li>
-          ))}
-        </ul>
       )}
-    </div>
-  );
-}
-
-/** The message after the label of its input; a button that leads to its input, or to its line of the YAML. */
-function SummaryError({ path, message, line }: SpecError) {
-  const input = path ? document.getElementById(`field-${path}`) : null;
-  const label = labelOf(path);
-  const said = (
-    <>
-      {label && <b>{label}: </b>}
-      <Coded text={path && !message.includes(path) ? `\`${path}\`: ${message}` : message} />
-    </>
-  );
-  if (!input && line === null) return said;
-  return (
-    <button type="button" class="link-button" onClick={() => (input ? shown(input) : selectLine(line ?? 1))}>
-      {line !== null && <span class="num">Line {line}: </span>}
-      {said}
-    </button>
-  );
-}
-
-/** Scrolls to an input, whose group may be folded. */
-function shown(input: HTMLElement): void {
-  input.closest("details")?.setAttribute("open", "");
-  input.focus();
-}
-
-function Changes({ parent, spec }: { parent: JsonObject; spec: JsonObject }) {
-  const changed = differences([parent, spec]);
-  const text = (value: Json | undefined) =>
-    Array.isArray(value) ? `${value.length} entries` : JSON.stringify(value ?? null);
-  return (
-    <section class="card stack-s" aria-label="Changes from the parent">
-      <h3>Changes from the parent</h3>
-      {changed.length === 0 && <p class="small muted">None yet: this would repeat the parent run.</p>}
-      <dl class="kv">
-        {changed.map(({ path, values }) => [
-          <dt key={path} class="mono">
-            {path}
-          </dt>,
-          <dd key={`${path}=`} class="num">
-            <span class="diff-was">{text(values[0])}</span> {text(values[1])}
-          </dd>,
-        ])}
-      </dl>
-    </section>
+      <button type="submit" class="button primary start" disabled={!ready || starting}>
+        {starting ? "Starting…" : "Start the run"}
+      </button>
+    </form>
   );
 }

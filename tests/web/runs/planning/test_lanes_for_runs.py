@@ -3,12 +3,13 @@
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from fleet.lane_layout import ensure_local_lanes
-from fleet.models import Lane, Node
+from fleet.models import Gpu, Lane, Node
 from fleet.selectors import devices_by_lane, free_lanes, grants_of
 from fleet.services import allocate, release
 from runs.models import Attempt, PlanRevision, Run
@@ -23,7 +24,8 @@ from worker.scheduling.planning.planner import plan
 
 pytestmark = pytest.mark.django_db
 H100, L40S, OTHER = "NVIDIA H100 80GB HBM3", "NVIDIA L40S", "NVIDIA A100-SXM4-80GB"
-AUTO = {"pipeline": {"placement": "auto"}, "lanes": {"num_rollout": 2, "num_trainer": 2, "num_reward": 1}}
+LANES = {"num_rollout": 2, "num_trainer": 2, "num_reward": 1}
+AUTO = {"pipeline": {"placement": "auto"}, "lanes": LANES}
 FIXED = {**AUTO, "pipeline": {"placement": "disaggregated"}}
 MakeRun = Callable[..., Run]
 MakeSpec = Callable[..., RunSpec]
@@ -168,6 +170,19 @@ def test_a_preview_of_a_plan_looks_at_all_kinds_of_the_pool_too(make_spec: MakeS
     assert (found["devices"], found["fits_pool"]) == ([H100], True)
     larger = hypothetical_plan(make_spec(**{**AUTO, "lanes": {"num_rollout": 20, "num_trainer": 2, "num_reward": 1}}))
     assert larger["fits_pool"] is False
+
+
+def test_a_preview_of_a_plan_prices_its_lanes_and_says_which_have_no_price(make_spec: MakeSpec) -> None:
+    pool(a=(H100, 5))
+    without = hypothetical_plan(make_spec(**AUTO))
+    assert (without["price_per_hour"], without["num_unpriced_lanes"]) == (None, 4)
+    assert without["card_bytes"][H100] > without["by_mode"][without["mode"]]["memory_bytes"].popitem()[1]
+    Node.objects.update(price_per_gpu_hour=Decimal(2))
+    Gpu.objects.filter(pk__in=[Gpu.objects.values_list("pk", flat=True)[0]]).update(price_per_gpu_hour=Decimal(7))
+    scored = hypothetical_plan(make_spec(**{**AUTO, "lanes": LANES | {"rewards_on_gpus": True}}))
+    assert (scored["price_per_hour"], scored["num_unpriced_lanes"]) == (5 * 3.0, 0), (
+        "five lanes at the mean of the pool"
+    )
 
 
 def test_a_warning_is_about_the_lanes_that_the_run_would_get(make_spec: MakeSpec) -> None:
