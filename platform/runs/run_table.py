@@ -79,9 +79,9 @@ class RunGroupCount:
 @dataclass(frozen=True, slots=True)
 class RunTable:
     number: int
-    """Of all rows; with groups by tag, a run counts once for each of its tags."""
+    """Of all runs that match."""
     groups: tuple[RunGroupCount, ...]
-    """In the order of their rows; none unless grouped."""
+    """In the order of their rows, which they count; none unless grouped. A run of several tags has a row for each."""
     runs: tuple[Run, ...]
 
 
@@ -92,16 +92,15 @@ def run_table(
     column = _COLUMNS[order]
     ordering = [column.desc(nulls_last=True) if descending else column.asc(nulls_last=True), "-created_at", "-pk"]
     if group is None:
-        groups, number = (), rows.count()
+        groups = ()
         found = rows.order_by(*ordering)
     else:
         grouped = rows.order_by().annotate(key=_GROUPS[group])
         groups = _counted(grouped)
-        number = sum(one.number for one in groups)
         found = grouped.order_by("key", *ordering)
     keys = list(found.values_list("pk", flat=True)[offset : offset + limit])
     by_key = rows.order_by().in_bulk(set(keys))
-    return RunTable(number, groups, tuple(by_key[key] for key in keys if key in by_key))
+    return RunTable(rows.count(), groups, tuple(by_key[key] for key in keys if key in by_key))
 
 
 def _counted(grouped: QuerySet[Run, Any]) -> tuple[RunGroupCount, ...]:

@@ -60,10 +60,12 @@ class RunGroup(Answer):
 
 
 class RunTable(Answer):
-    number = serializers.IntegerField(
-        help_text="Of all rows that match; grouped by tag, a run counts once for each of its tags."
+    number = serializers.IntegerField(help_text="Of all runs that match.")
+    groups = RunGroup(
+        many=True,
+        help_text="In the order of their rows, which they count; none unless grouped. "
+        "A run of several tags has a row for each.",
     )
-    groups = RunGroup(many=True, help_text="In the order of their rows; none unless grouped.")
     results = serializers.ListField(child=contract_field(ListedRun))
 
 

@@ -67,7 +67,7 @@ def test_a_stretch_of_the_table_comes_with_the_number_of_all_rows(api: APIClient
 def test_a_run_of_two_tags_stands_in_the_group_of_each(api: APIClient, three: list[Run]) -> None:
     found = table(api, group="tag")
     assert [(one["value"], one["number"]) for one in found["groups"]] == [("", 1), ("night", 1), ("red", 2)]
-    assert found["number"] == 4
+    assert found["number"] == 3, "there are three runs, in four rows"
     assert [run["name"] for run in found["results"]] == ["cat", "Bee", "ant", "Bee"]
     assert names(api, group="tag", offset=2) == ["ant", "Bee"], "a stretch may begin within a group"
 

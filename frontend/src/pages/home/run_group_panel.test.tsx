@@ -3,7 +3,7 @@ import { beforeEach, test } from "node:test";
 import type { HomeGroup, HomeRun } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { textOf } from "../../testing/markup.ts";
-import { RunGroupPanel, timeOf } from "./run_group_panel.tsx";
+import { listOf, RunGroupPanel, timeOf } from "./run_group_panel.tsx";
 
 const NOW = Date.parse("2026-01-01T00:10:00Z") / 1000;
 
@@ -61,4 +61,9 @@ test("why a run failed stands with it", () => {
 test("with no run at work the panel offers a new one", () => {
   assert.equal(said(group({})), "Running 0 No run works now New run");
   assert.equal(said(group({ group: "failed" })), "Failed in the last 7 days 0 No run failed.");
+});
+
+test("the list that a panel leads to holds what it counts", () => {
+  assert.equal(listOf("running", false), "/runs?state=starting,running,paused,stopping");
+  assert.equal(listOf("failed", true), "/runs?state=failed&ended_days=7&mine=true");
 });

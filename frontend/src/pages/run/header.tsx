@@ -22,7 +22,7 @@ export function RunHeader({ store, run }: RunProps) {
     <header class="run-head">
       <div class="run-title">
         <nav class="tiny faint" aria-label="Breadcrumb">
-          <a href={`/?project=${run.project.id}`}>{run.project.name}</a> /
+          <a href={`/runs?project=${run.project.id}`}>{run.project.name}</a> /
         </nav>
         <div class="row">
           <Name store={store} run={run} />
