@@ -92,17 +92,16 @@ def run_table(
     column = _COLUMNS[order]
     ordering = [column.desc(nulls_last=True) if descending else column.asc(nulls_last=True), "-created_at", "-pk"]
     if group is None:
-        groups = ()
+        groups: tuple[RunGroupCount, ...] = ()
         found = rows.order_by(*ordering)
     else:
-        grouped = rows.order_by().annotate(key=_GROUPS[group])
-        groups = _counted(grouped)
-        found = grouped.order_by("key", *ordering)
+        groups = _counted(rows, _GROUPS[group])
+        found = rows.annotate(key=_GROUPS[group]).order_by("key", *ordering)
     keys = list(found.values_list("pk", flat=True)[offset : offset + limit])
     by_key = rows.order_by().in_bulk(set(keys))
     return RunTable(rows.count(), groups, tuple(by_key[key] for key in keys if key in by_key))
 
 
-def _counted(grouped: QuerySet[Run, Any]) -> tuple[RunGroupCount, ...]:
-    counts = grouped.values("key").annotate(number=Count("pk")).order_by("key").values_list("key", "number")
-    return tuple(RunGroupCount(value, number) for value, number in counts)
+def _counted(rows: QuerySet[Run], key: Any) -> tuple[RunGroupCount, ...]:
+    counts = rows.order_by().annotate(key=key).values("key").annotate(number=Count("pk")).order_by("key")
+    return tuple(RunGroupCount(one["key"], one["number"]) for one in counts)
