@@ -67,3 +67,11 @@ test("the list that a panel leads to holds what it counts", () => {
   assert.equal(listOf("running", false), "/runs?state=starting,running,paused,stopping");
   assert.equal(listOf("failed", true), "/runs?state=failed&ended_days=7&mine=true");
 });
+
+test("the team's runs are shown beside mine, however many mine are", () => {
+  const mine = Array.from({ length: 8 }, (_, index) => homeRun({ id: `mine-${index}`, name: "mine", is_mine: true }));
+  const theirs = Array.from({ length: 4 }, (_, index) => homeRun({ id: `theirs-${index}`, name: "theirs" }));
+  const shown = group({ number: 12, number_mine: 8, rows: [...mine, ...theirs] });
+  assert.deepEqual([said(shown).match(/\bmine\b/g)?.length, said(shown).match(/\btheirs\b/g)?.length], [4, 4]);
+  assert.equal(said(shown, true).match(/\bmine\b/g)?.length, 8);
+});

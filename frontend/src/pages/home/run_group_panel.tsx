@@ -6,6 +6,9 @@ import { ago, duration, unixSeconds } from "../../base/format.ts";
 import { Progress, StatePill } from "../../ui/controls.tsx";
 import { Empty } from "../../ui/states.tsx";
 
+/** The server sends so many of one's own, and at least half as many of others where there are. */
+const MAX_ROWS = 8;
+
 interface Words {
   readonly title: string;
   readonly none: string;
@@ -31,7 +34,7 @@ export function listOf(group: HomeGroup["group"], onlyMine: boolean): string {
 
 export function RunGroupPanel({ group, onlyMine }: { group: HomeGroup; onlyMine: boolean }) {
   const { title, none } = GROUP_WORDS[group.group];
-  const rows = onlyMine ? group.rows.filter(({ is_mine }) => is_mine) : group.rows;
+  const rows = rowsShown(group.rows, onlyMine);
   const number = onlyMine ? group.number_mine : group.number;
   return (
     <section class="band" aria-label={title}>
@@ -64,6 +67,13 @@ export function RunGroupPanel({ group, onlyMine }: { group: HomeGroup; onlyMine:
       </ul>
     </section>
   );
+}
+
+/** As many rows as fit: of the user's own no more than leave room for the team's. */
+function rowsShown(rows: readonly HomeRun[], onlyMine: boolean): readonly HomeRun[] {
+  const own = rows.filter(({ is_mine }) => is_mine);
+  const others = rows.filter(({ is_mine }) => !is_mine);
+  return onlyMine ? own : [...own.slice(0, MAX_ROWS - others.length), ...others];
 }
 
 function Row({ run }: { run: HomeRun }) {
