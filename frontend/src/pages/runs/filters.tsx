@@ -10,6 +10,8 @@ import { GROUPS, type RunView, searchOfView, viewFromSearch } from "./run_view.t
 import { forgetView, savedViews, saveView } from "./saved_views.ts";
 
 const TYPING_MILLISECONDS = 250;
+/** One name for all menus: opening one closes the others. */
+const MENUS = "runs-menu";
 
 interface Props {
   readonly view: RunView;
@@ -88,7 +90,7 @@ function States({ view, onChange }: Props) {
     runStateValues.filter((one) => (one === state ? !states.includes(one) : states.includes(one)));
   const said = states.length === 0 ? "Any state" : states.length <= 2 ? states.join(", ") : `${states.length} states`;
   return (
-    <details class="menu">
+    <details class="menu" name={MENUS}>
       <summary class="button" aria-label={`State: ${said}`}>
         {said} <Icon name="down" />
       </summary>
@@ -109,7 +111,7 @@ function States({ view, onChange }: Props) {
 function Columns() {
   const shown = chosenColumns();
   return (
-    <details class="menu hide-narrow">
+    <details class="menu hide-narrow" name={MENUS}>
       <summary class="button">
         <Icon name="columns" /> Columns
       </summary>
@@ -142,7 +144,7 @@ function Views({ view, onChange }: Props) {
     setSaved(savedViews());
   };
   return (
-    <details class="menu">
+    <details class="menu" name={MENUS}>
       <summary class="button">
         <Icon name="bookmark" /> Views
       </summary>
