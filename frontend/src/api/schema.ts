@@ -3451,7 +3451,7 @@ export interface components {
             readonly group: components["schemas"]["GroupEnum"];
             readonly number: number;
             readonly number_mine: number;
-            /** @description The first of them, your own before others. */
+            /** @description Some of them: your own newest, then those of others. */
             readonly rows: readonly components["schemas"]["HomeRun"][];
         };
         readonly HomeRun: {
@@ -6526,9 +6526,9 @@ export interface components {
          */
         readonly RunState: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "stopped" | "cancelled" | "failed";
         readonly RunTable: {
-            /** @description Of all rows that match; grouped by tag, a run counts once for each of its tags. */
+            /** @description Of all runs that match. */
             readonly number: number;
-            /** @description In the order of their rows; none unless grouped. */
+            /** @description In the order of their rows, which they count; none unless grouped. A run of several tags has a row for each. */
             readonly groups: readonly components["schemas"]["RunGroup"][];
             readonly results: readonly components["schemas"]["ListedRun"][];
         };

@@ -34,8 +34,7 @@ class RunsQuery(serializers.Serializer[Any]):
         states = [state.strip() for state in value.split(",")]
         if unknown := [state for state in states if state not in STATE_VALUES]:
             raise serializers.ValidationError(
-                f"`state` must be one or several of {', '.join(STATE_VALUES)}, got `{unknown[0][:40]}`",
-                code="unknown_state",
+                f"`state` must be one or several of {', '.join(STATE_VALUES)}, got `{unknown[0][:40]}`"
             )
         return states
 

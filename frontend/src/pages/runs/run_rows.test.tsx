@@ -6,7 +6,7 @@ import { installBrowser } from "../../testing/browser.ts";
 import { run } from "../../testing/builders.ts";
 import { attributes, markup, textOf } from "../../testing/markup.ts";
 import { chosenColumns, toggleColumn } from "./columns.tsx";
-import { Row } from "./runs_table.tsx";
+import { Row } from "./run_rows.tsx";
 
 const CREATED = Date.parse("2026-01-01T00:00:00Z") / 1000;
 
