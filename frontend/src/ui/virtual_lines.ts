@@ -15,10 +15,10 @@ export interface VirtualLines {
   readonly scrollTo: (index: number) => void;
 }
 
-/** `top` is the element above whose end the list begins, `heightOf` a line's height in pixels. `covered`: pixels at the
+/** `body` holds the lines, `heightOf` a line's height in pixels. `covered`: pixels at the
  * window's top that a sticky heading covers. */
 export function useVirtualLines(
-  top: RefObject<HTMLElement | null>,
+  body: RefObject<HTMLElement | null>,
   number: number,
   heightOf: (index: number) => number,
   covered: number,
@@ -43,8 +43,8 @@ export function useVirtualLines(
   useEffect(() => virtualizer._didMount(), [virtualizer]);
   useLayoutEffect(() => {
     virtualizer._willUpdate();
-    const { current } = top;
-    if (current) setMargin(Math.round(current.getBoundingClientRect().bottom + window.scrollY));
+    const { current } = body;
+    if (current) setMargin(Math.round(current.getBoundingClientRect().top + window.scrollY));
   });
   useEffect(() => virtualizer.measure(), [virtualizer, heightOf]);
   const shown = virtualizer.getVirtualItems();

@@ -1,6 +1,5 @@
 /** The parts of the runs table: its head, a run's row, a group's heading, and what stands for rows that are not there. */
 
-import type { RefObject } from "preact";
 import type { ListedRun, RunGroup } from "../../api/schema.ts";
 import { Icon } from "../../ui/icon.tsx";
 import type { Column } from "./columns.tsx";
@@ -10,10 +9,9 @@ interface HeadProps {
   readonly columns: readonly Column[];
   readonly view: RunView;
   readonly onOrder: (order: Order) => void;
-  readonly section: RefObject<HTMLTableSectionElement | null>;
 }
 
-export function Head({ columns, view, onOrder, section }: HeadProps) {
+export function Head({ columns, view, onOrder }: HeadProps) {
   const sort = (order: Order) => (view.order !== order ? "none" : view.descending ? "descending" : "ascending");
   const button = (label: string, order: Order) => (
     <button type="button" class="sort" onClick={() => onOrder(order)}>
@@ -21,7 +19,7 @@ export function Head({ columns, view, onOrder, section }: HeadProps) {
     </button>
   );
   return (
-    <thead ref={section}>
+    <thead>
       <tr>
         <th class="choose-cell">
           <span class="visually-hidden">Choose</span>

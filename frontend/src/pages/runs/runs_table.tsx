@@ -26,14 +26,14 @@ interface Props {
 /** The lines that are on the screen, with the runs and curves of those that are rows. */
 function useLinesInView(rows: TableRows, folded: ReadonlySet<string>) {
   const version = rows.version.value;
-  const heading = useRef<HTMLTableSectionElement>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
   const lines = useMemo(() => new TableLines(rows.number ?? 0, rows.groups, folded), [version, folded]);
   const isPhone = matchMedia(PHONE).matches;
   const heightOf = useCallback(
     (index: number) => (lines.at(index).kind === "heading" ? HEADING : isPhone ? PHONE_ROW : ROW),
     [lines, isPhone],
   );
-  const shown = useVirtualLines(heading, lines.number, heightOf, isPhone ? 0 : HEADING);
+  const shown = useVirtualLines(body, lines.number, heightOf, isPhone ? 0 : HEADING);
   // The numbers of a list that has just become shorter may still be of the longer one.
   const lineAt = (index: number) => (index >= 0 && index < lines.number ? lines.at(index) : null);
   const runAt = (index: number) => {
@@ -44,7 +44,7 @@ function useLinesInView(rows: TableRows, folded: ReadonlySet<string>) {
   const [first, last] = [inView[0]?.offset ?? 0, inView.at(-1)?.offset ?? 0];
   useEffect(() => rows.see(first, last), [rows, first, last, version]);
   const near = useMemo(() => rows.nearView(), [version, Math.floor(first / STRETCH), Math.floor(last / STRETCH)]);
-  return { heading, lines, shown, lineAt, runAt, curves: useSparklines(near) };
+  return { body, lines, shown, lineAt, runAt, curves: useSparklines(near) };
 }
 
 /** The values of groups that are folded, and what folds or unfolds one. */
@@ -62,7 +62,7 @@ function useFolded(group: GroupBy | undefined): [ReadonlySet<string>, (value: st
 export function RunsTable({ rows, view, chosen, onToggle, onTag, onOrder }: Props) {
   const columns = chosenColumns();
   const [folded, fold] = useFolded(view.group);
-  const { heading, lines, shown, lineAt, runAt, curves } = useLinesInView(rows, folded);
+  const { body, lines, shown, lineAt, runAt, curves } = useLinesInView(rows, folded);
   const current = useTableKeys({ lines, runAt, scrollTo: shown.scrollTo, onToggle });
   const shownLine = (index: number) => {
     const line = lineAt(index);
@@ -88,8 +88,8 @@ export function RunsTable({ rows, view, chosen, onToggle, onTag, onOrder }: Prop
   };
   return (
     <table class="runs-table" aria-rowcount={lines.number + 1}>
-      <Head columns={columns} view={view} onOrder={onOrder} section={heading} />
-      <tbody>
+      <Head columns={columns} view={view} onOrder={onOrder} />
+      <tbody ref={body}>
         <Space height={shown.above} columns={columns} />
         {shown.indices.map(shownLine)}
         <Space height={shown.below} columns={columns} />
