@@ -13,8 +13,9 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from accounts.access import Actor
-from fleet.models import Node
+from fleet.models import Gpu, Node, ServiceState
 from fleet.selectors import newest_agent
+from fleet.shares.spending import in_words, spendings
 from fleet.states.standing import PoolState, of_node
 from runs.lending.idle_lanes import idle_of
 from runs.models import Run
@@ -26,6 +27,8 @@ RECENT = timedelta(days=7)
 """Runs that ended longer ago are history, which the list of runs holds."""
 MAX_ROWS = 8
 """As many rows of each group fit on one screen of the page."""
+MIN_ROWS_OF_OTHERS = MAX_ROWS // 2
+"""However many runs the user has: the team's stand beside them."""
 SILENT = timedelta(minutes=2)
 """A node agent reports every few seconds; after so long nobody knows what the pool's GPUs do."""
 
@@ -60,7 +63,7 @@ class HomeGroup:
     number: int
     number_mine: int
     rows: tuple[HomeRun, ...]
-    """The user's own first, then the newest."""
+    """The user's own first, then others'; the newest of either first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def home_overview(user: Actor, project: UUID | None = None) -> HomeOverview:
         rows = rows.filter(project=project)
     reported_at = None if agent is None else agent.reported_at
     groups = tuple(_group(user, rows, group, now) for group in RunGroup)
-    return HomeOverview(groups, (*_agent_alerts(reported_at, now), *_node_alerts()), reported_at, now)
+    return HomeOverview(groups, _alerts(user, reported_at, now), reported_at, now)
 
 
 def _group(user: Actor, rows: QuerySet[Run], group: RunGroup, now: datetime) -> HomeGroup:
@@ -97,7 +100,7 @@ def _group(user: Actor, rows: QuerySet[Run], group: RunGroup, now: datetime) -> 
     counted = found.order_by().aggregate(number=Count("pk"), mine=Count("pk", filter=mine))
     newest = found.defer("spec", "algebra", "prompts").order_by("-state_changed_at", "-pk")
     own = list(newest.filter(mine)[:MAX_ROWS])
-    shown = [*own, *newest.exclude(mine)[: MAX_ROWS - len(own)]]
+    shown = [*own, *newest.exclude(mine)[: max(MIN_ROWS_OF_OTHERS, MAX_ROWS - len(own))]]
     return HomeGroup(group, counted["number"], counted["mine"], tuple(_rows(user, shown)))
 
 
@@ -106,6 +109,10 @@ def _rows(user: Actor, runs: Sequence[Run]) -> Iterable[HomeRun]:
     for run in runs:
         failed = run.failure["reason"] if run.failure else ""
         yield HomeRun(run, run.created_by_id == user.pk, notes.get(run.pk, failed))
+
+
+def _alerts(user: Actor, reported_at: datetime | None, now: datetime) -> tuple[Alert, ...]:
+    return (*_agent_alerts(reported_at, now), *_node_alerts(), *_gpu_alerts(), *_budget_alerts(user))
 
 
 def _agent_alerts(reported_at: datetime | None, now: datetime) -> Iterable[Alert]:
@@ -121,3 +128,18 @@ def _node_alerts() -> Iterable[Alert]:
         if standing.state in (PoolState.LOST, PoolState.FAULTY):
             why = f": {standing.reason}" if standing.reason else ""
             yield Alert(f"Node {node.name} is {standing.state.value}{why}", "/pool")
+
+
+def _gpu_alerts() -> Iterable[Alert]:
+    """Faulty GPUs of nodes that are alive."""
+    faulty = Gpu.objects.filter(state=ServiceState.FAULTY, lost_since=None, node__lost_since=None)
+    for gpu in faulty.select_related("node").order_by("node__name", "index"):
+        why = f": {gpu.reason}" if gpu.reason else ""
+        yield Alert(f"GPU {gpu.index} of {gpu.node.name} is faulty{why}", f"/pool/gpus/{gpu.pk}")
+
+
+def _budget_alerts(user: Actor) -> Iterable[Alert]:
+    """Budgets that are spent: dispatch may hold their projects' runs back."""
+    for spending in spendings(user):
+        if spending.is_spent:
+            yield Alert(f"{spending.budget.project.name}: {in_words(spending)}", "/usage")

@@ -11,8 +11,10 @@ READERS = ("selectors.py", "access.py")
 ONLY_READ = {
     "accounts/api_tokens.py:tokens_of",
     "analysis/replay/replays.py:replay",
+    "api/filters.py:filter_runs",
     "api/listed_runs.py:listed_runs",
     "fleet/pools/pool_services.py:moves_after",
+    "runs/bulk_actions.py:act_on_runs",
     "runs/home_overview.py:home_overview",
     "runs/pool/pool_overview.py:pool_overviews",
     "fleet/shares/spending.py:spendings",

@@ -5,6 +5,7 @@ import type { MetricKey } from "./metric_key.ts";
 import type {
   ActionKind,
   BudgetToSet,
+  BulkRequest,
   LaneKind,
   LanesToAskFor,
   Lend,
@@ -22,10 +23,10 @@ import type {
   PoolActions,
   PoolsToTry,
   ProjectRole,
+  paths,
   QueueMove,
   ReplayRequest,
   ResizeRequest,
-  RunState,
   SamplePurpose,
   SharesToTry,
   ShareToSet,
@@ -35,11 +36,18 @@ import type {
 /** Filters of the list of runs. */
 export interface RunFilter extends QueryValues {
   readonly project?: string | undefined;
-  readonly state?: RunState | undefined;
+  /** One or several, separated by commas. */
+  readonly state?: string | undefined;
   readonly tag?: string | undefined;
   readonly search?: string | undefined;
   readonly archived?: boolean | undefined;
 }
+
+/** Filters, order and groups of the table of runs. */
+export type TableFilter = {
+  readonly [Name in keyof TableQuery]?: TableQuery[Name] | undefined;
+};
+type TableQuery = Omit<NonNullable<paths["/api/v1/runs:table"]["get"]["parameters"]["query"]>, "offset" | "limit">;
 
 /** From when until when, as ISO times. */
 export interface Window extends QueryValues {
@@ -109,6 +117,9 @@ export const api = {
   /** Curves of these metrics, or of all when `keys` is empty. */
   metrics: (run: string, { keys, ...query }: CurvesAsked) =>
     call("GET", "/api/v1/runs/{run_id}/metrics", { ...of(run), query: { keys: keys.join(","), ...query } }),
+  runTable: (filter: TableFilter, offset: number, limit: number) =>
+    call("GET", "/api/v1/runs:table", { query: { ...filter, offset, limit } }),
+  actOnRuns: (body: BulkRequest) => call("POST", "/api/v1/runs:bulk", { body }),
   /** One metric of several runs, for the rows of a list. */
   sparklines: (runs: readonly string[], key: MetricKey = "reward/mean") =>
     call("GET", "/api/v1/runs:sparklines", { query: { ids: runs.join(","), key } }),

@@ -1355,6 +1355,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs:bulk": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Do one thing to several runs. What is refused says why, and the others are done. */
+        readonly post: operations["runs:bulk_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs:sparklines": {
         readonly parameters: {
             readonly query?: never;
@@ -1364,6 +1381,23 @@ export interface paths {
         };
         /** @description One metric of several runs, for the rows of a list. */
         readonly get: operations["runs:sparklines_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs:table": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Any stretch of the runs that match, in any order, with their number; `GET /runs` has stable pages. */
+        readonly get: operations["runs:table_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2088,11 +2122,24 @@ export interface components {
              */
             readonly when_spent?: components["schemas"]["WhenSpentEnum"];
         };
+        readonly BulkAnswer: {
+            /** @description The runs that it was done to. */
+            readonly done: readonly string[];
+            readonly refused: readonly components["schemas"]["Refusal"][];
+        };
         /**
          * @description Types of stream items that are too frequent to be read as events.
          * @enum {string}
          */
         readonly BulkItemType: "costs" | "groups" | "lend" | "log" | "metrics" | "queues" | "spans" | "staleness";
+        readonly BulkRequest: {
+            readonly ids: readonly string[];
+            readonly action: components["schemas"]["BulkRequestActionEnum"];
+            /** @description Of `tag` and `untag`. */
+            readonly tag?: string;
+        };
+        /** @enum {string} */
+        readonly BulkRequestActionEnum: "stop" | "cancel" | "archive" | "unarchive" | "tag" | "untag";
         /** @enum {string} */
         readonly CategoryEnum: "project" | "test" | "idle" | "out_of_service";
         readonly ChangedLane: {
@@ -3488,7 +3535,7 @@ export interface components {
             readonly group: components["schemas"]["GroupEnum"];
             readonly number: number;
             readonly number_mine: number;
-            /** @description The first of them, your own before others. */
+            /** @description Some of them: your own newest, then those of others. */
             readonly rows: readonly components["schemas"]["HomeRun"][];
         };
         readonly HomeRun: {
@@ -5756,6 +5803,13 @@ export interface components {
              */
             readonly reward_ceiling: number | null;
         };
+        readonly Refusal: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            /** @description One sentence. */
+            readonly reason: string;
+        };
         /**
          * RemoteFormat
          * @description Encodings of requests to a remote scorer.
@@ -6292,6 +6346,11 @@ export interface components {
         };
         readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
+        readonly RunGroup: {
+            /** @description What its runs have in common; empty for no tag or a deleted account. */
+            readonly value: string;
+            readonly number: number;
+        };
         /**
          * RunLane
          * @description A lane that the run holds now.
@@ -6573,6 +6632,13 @@ export interface components {
          * @enum {string}
          */
         readonly RunState: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "stopped" | "cancelled" | "failed";
+        readonly RunTable: {
+            /** @description Of all runs that match. */
+            readonly number: number;
+            /** @description In the order of their rows, which they count; none unless grouped. A run of several tags has a row for each. */
+            readonly groups: readonly components["schemas"]["RunGroup"][];
+            readonly results: readonly components["schemas"]["ListedRun"][];
+        };
         /** @description A run that holds lanes of a pool. */
         readonly RunningInPool: {
             readonly pool: string;
@@ -7540,7 +7606,10 @@ export type Bubbles = components['schemas']['Bubbles'];
 export type Budget = components['schemas']['Budget'];
 export type BudgetPage = components['schemas']['BudgetPage'];
 export type BudgetToSet = components['schemas']['BudgetToSet'];
+export type BulkAnswer = components['schemas']['BulkAnswer'];
 export type BulkItemType = components['schemas']['BulkItemType'];
+export type BulkRequest = components['schemas']['BulkRequest'];
+export type BulkRequestActionEnum = components['schemas']['BulkRequestActionEnum'];
 export type CategoryEnum = components['schemas']['CategoryEnum'];
 export type ChangedLane = components['schemas']['ChangedLane'];
 export type Checkpoint = components['schemas']['Checkpoint'];
@@ -7775,6 +7844,7 @@ export type QueuedRunPage = components['schemas']['QueuedRunPage'];
 export type Ready = components['schemas']['Ready'];
 export type RecordedResize = components['schemas']['RecordedResize'];
 export type ReflSpec = components['schemas']['ReflSpec'];
+export type Refusal = components['schemas']['Refusal'];
 export type RemoteFormat = components['schemas']['RemoteFormat'];
 export type RemoteSettings = components['schemas']['RemoteSettings'];
 export type Replay = components['schemas']['Replay'];
@@ -7806,6 +7876,7 @@ export type RunChangedFrame = components['schemas']['RunChangedFrame'];
 export type RunCommand = components['schemas']['RunCommand'];
 export type RunEvent = components['schemas']['RunEvent'];
 export type RunFrame = components['schemas']['RunFrame'];
+export type RunGroup = components['schemas']['RunGroup'];
 export type RunLane = components['schemas']['RunLane'];
 export type RunPlan = components['schemas']['RunPlan'];
 export type RunProject = components['schemas']['RunProject'];
@@ -7813,6 +7884,7 @@ export type RunRow = components['schemas']['RunRow'];
 export type RunSize = components['schemas']['RunSize'];
 export type RunSpec = components['schemas']['RunSpec'];
 export type RunState = components['schemas']['RunState'];
+export type RunTable = components['schemas']['RunTable'];
 export type RunningInPool = components['schemas']['RunningInPool'];
 export type RunningInPoolPage = components['schemas']['RunningInPoolPage'];
 export type RunsAhead = components['schemas']['RunsAhead'];
@@ -9378,12 +9450,17 @@ export interface operations {
                 readonly archived?: boolean;
                 /** @description The pagination cursor value. */
                 readonly cursor?: string;
+                /** @description Only runs that ended within so many days. */
+                readonly ended_days?: number;
                 /** @description Number of results to return per page. */
                 readonly limit?: number;
+                /** @description Whether to list only the runs that you created. */
+                readonly mine?: boolean;
                 readonly project?: string;
                 /** @description Words of the name, the notes or a tag. */
                 readonly search?: string;
-                readonly state?: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "stopped" | "cancelled" | "failed";
+                /** @description One state or several, separated by commas: queued, starting, running, paused, stopping, completed, stopped, cancelled, failed. */
+                readonly state?: string;
                 readonly tag?: string;
             };
             readonly header?: never;
@@ -10311,6 +10388,30 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly "runs:bulk_create": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["BulkRequest"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BulkAnswer"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly "runs:sparklines_retrieve": {
         readonly parameters: {
             readonly query: {
@@ -10332,6 +10433,46 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Sparklines"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly "runs:table_retrieve": {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Whether to list only the archived runs. Default: only the others. */
+                readonly archived?: boolean;
+                readonly descending?: boolean;
+                /** @description Only runs that ended within so many days. */
+                readonly ended_days?: number;
+                /** @description What rows are put together by. Default: nothing. */
+                readonly group?: "project" | "state" | "tag" | "user" | "pool";
+                readonly limit?: number;
+                /** @description Whether to list only the runs that you created. */
+                readonly mine?: boolean;
+                readonly offset?: number;
+                /** @description Column that the rows are ordered by; rows without a value come last. */
+                readonly order?: "created" | "name" | "state" | "progress" | "reward" | "started" | "duration";
+                readonly project?: string;
+                /** @description Words of the name, the notes or a tag. */
+                readonly search?: string;
+                /** @description One state or several, separated by commas: queued, starting, running, paused, stopping, completed, stopped, cancelled, failed. */
+                readonly state?: string;
+                readonly tag?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RunTable"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -10700,10 +10841,11 @@ export const pathsApiV1LendsGetParametersQueryKindValues: ReadonlyArray<Flattene
 export const pathsApiV1LendsSumsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["by"]> = ["borrower", "lender", "run", "lane", "gpu"];
 export const pathsApiV1LendsSumsGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["kind"]> = ["between_runs", "within_run"];
 export const pathsApiV1OccupancyGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/occupancy"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
-export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idPromptsGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/prompts"]["get"]["parameters"]["query"]["order"]> = ["without_spread", "repeated", "missing", "lowest_reward", "prompt"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
+export const pathsApiV1RunsTableGetParametersQueryGroupValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs:table"]["get"]["parameters"]["query"]["group"]> = ["project", "state", "tag", "user", "pool"];
+export const pathsApiV1RunsTableGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs:table"]["get"]["parameters"]["query"]["order"]> = ["created", "name", "state", "progress", "reward", "started", "duration"];
 export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
 export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
 export const pathsApiV1UsageDaysGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage/days"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
@@ -10714,6 +10856,7 @@ export const alternativeChangeValues: ReadonlyArray<FlattenedDeepRequired<compon
 export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
 export const baseModelSpecDtypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BaseModelSpec"]["dtype"]> = ["fp32", "bf16"];
 export const bulkItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkItemType"]> = ["costs", "groups", "lend", "log", "metrics", "queues", "spans", "staleness"];
+export const bulkRequestActionEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkRequestActionEnum"]> = ["stop", "cancel", "archive", "unarchive", "tag", "untag"];
 export const categoryEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CategoryEnum"]> = ["project", "test", "idle", "out_of_service"];
 export const checkpointEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointEvent"]["type"]> = ["checkpoint"];
 export const checkpointItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointItem"]["type"]> = ["checkpoint"];

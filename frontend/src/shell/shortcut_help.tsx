@@ -10,17 +10,22 @@ const ELSEWHERE: readonly (readonly [string, string])[] = [
   ["Esc", "Close what is open"],
 ];
 
+const IN_THE_RUNS_LIST: readonly (readonly [string, string])[] = [
+  ["j", "Next run"],
+  ["k", "Run before"],
+  ["x", "Choose it, or not"],
+  ["Enter", "Open it"],
+];
+
 export function ShortcutHelp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <Section title="Everywhere">
-        {ELSEWHERE.map(([keys, what]) => (
-          <li key={keys}>
-            <span>{what}</span>
-            <kbd>{keys}</kbd>
-          </li>
-        ))}
+        <Listed of={ELSEWHERE} />
         <Commands of={VIEW_COMMANDS} />
+      </Section>
+      <Section title="In the list of runs">
+        <Listed of={IN_THE_RUNS_LIST} />
       </Section>
       <Section title="Go to">
         <Commands of={PAGE_COMMANDS} />
@@ -35,6 +40,19 @@ function Section({ title, children }: { title: string; children: preact.Componen
       <h3>{title}</h3>
       <ul class="shortcuts">{children}</ul>
     </section>
+  );
+}
+
+function Listed({ of }: { of: readonly (readonly [string, string])[] }) {
+  return (
+    <>
+      {of.map(([keys, what]) => (
+        <li key={keys}>
+          <span>{what}</span>
+          <kbd>{keys}</kbd>
+        </li>
+      ))}
+    </>
   );
 }
 

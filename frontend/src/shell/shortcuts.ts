@@ -26,6 +26,12 @@ export function keySequence(commands: readonly Command[]): (press: KeyPress) => 
 /** Where keys mean letters, or belong to an open dialog. */
 const TYPING = "input, select, textarea, [contenteditable], dialog[open], [role='dialog']";
 
+/** Whether a key press is no shortcut: it writes, is for an open dialog, was taken already, or is the browser's. */
+export function isTypedElsewhere(event: KeyboardEvent): boolean {
+  const isWritten = event.target instanceof Element && event.target.closest(TYPING) !== null;
+  return isWritten || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey;
+}
+
 export function installShortcuts(commands: readonly Command[], openPalette: () => void): void {
   const pressed = keySequence(commands);
   document.addEventListener("keydown", (event) => {
@@ -34,8 +40,7 @@ export function installShortcuts(commands: readonly Command[], openPalette: () =
       openPalette();
       return;
     }
-    const isElsewhere = event.target instanceof Element && event.target.closest(TYPING) !== null;
-    if (isElsewhere || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isTypedElsewhere(event)) return;
     const command = pressed({ key: event.key, at: event.timeStamp });
     if (!command) return;
     event.preventDefault();

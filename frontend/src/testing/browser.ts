@@ -63,6 +63,16 @@ export function fireBrowserEvent(type: string): void {
 
 type Answer = { readonly status?: number; readonly json?: unknown } | Error;
 
+/** What a browser remembers, empty at first. */
+function memoryStorage() {
+  const entries = new Map<string, string>();
+  return {
+    getItem: (key: string) => entries.get(key) ?? null,
+    setItem: (key: string, value: string) => entries.set(key, value),
+    removeItem: (key: string) => entries.delete(key),
+  };
+}
+
 /** Puts a browser in place: frames are painted at the end of each macrotask, REST answers as `answer` says. Returns the
  * list of requests, which grows. */
 export function installBrowser(
@@ -74,6 +84,7 @@ export function installBrowser(
   const globals = {
     location: { protocol: "https:", host: "tandem.example", href: "https://tandem.example/", search: "" },
     document: { hidden: false, querySelector: () => ({ content: "the token" }) },
+    localStorage: memoryStorage(),
     requestAnimationFrame: (work: () => void) => setTimeout(work, 0),
     WebSocket: FakeSocket,
     addEventListener: (type: string, listener: () => void) => pageListeners.add({ type, listener }),

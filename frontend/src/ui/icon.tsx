@@ -18,6 +18,7 @@ export const ICON_NAMES = [
   "descending",
   "down",
   "download",
+  "edit",
   "help",
   "home",
   "info",

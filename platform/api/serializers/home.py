@@ -36,7 +36,7 @@ class HomeGroup(Answer):
     )
     number = serializers.IntegerField()
     number_mine = serializers.IntegerField()
-    rows = HomeRun(many=True, help_text="The first of them, your own before others.")
+    rows = HomeRun(many=True, help_text="Some of them: your own newest, then those of others.")
 
 
 class HomeAlert(Answer):

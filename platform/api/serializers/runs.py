@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
-from api.serializers.bounded import name_to_find, words_to_find
+from api.serializers.bounded import name_to_find
 from runs.models import MAX_NAME_CHARS, STATE_VALUES
 from runs.resizing.resize_services import MAX_LANES
 from runs.services import MAX_NOTES_CHARS, MAX_TAG_CHARS, MAX_TAGS
@@ -20,16 +20,6 @@ COMMAND_KINDS = [kind.value for kind in CommandKind]
 ACTION_KINDS = [kind.value for kind in CommandKind if kind is not CommandKind.RESIZE]
 """Commands of the actions' address; a resize has one of its own."""
 LANE_ROLES = [role.value for role in LaneRole]
-
-
-class RunsQuery(serializers.Serializer[Any]):
-    project = serializers.UUIDField(required=False)
-    state = serializers.ChoiceField(STATE_VALUES, required=False)
-    tag = words_to_find(required=False)
-    archived = serializers.BooleanField(
-        default=False, help_text="Whether to list only the archived runs. Default: only the others."
-    )
-    search = words_to_find(required=False, help_text="Words of the name, the notes or a tag.")
 
 
 class SpecDocument(serializers.JSONField):

@@ -22,6 +22,7 @@ from api.pages import NewestFirst
 from api.request_parsing import checked, user_of
 from api.serializers import plans
 from api.serializers import runs as bodies
+from api.serializers.run_lists import RunsQuery
 from runs import command_services, selectors, services
 from runs.models import Run
 from runs.planning.auto_placement import hypothetical_plan
@@ -78,12 +79,13 @@ class RunViewSet(GenericViewSet[Any]):
     def get_queryset(self) -> QuerySet[Run]:
         return selectors.visible_runs(self.request.user)
 
-    @extend_schema(parameters=[bodies.RunsQuery], responses={200: component(ListedRun)})
+    @extend_schema(parameters=[RunsQuery], responses={200: component(ListedRun)})
     def list(self, request: Request) -> Response:
         """Runs, newest first, with what a list shows; `GET /runs/{id}` has all of one, with its spec."""
-        asked = checked(bodies.RunsQuery(data=request.query_params))
-        rows = filter_runs(selectors.listable_runs(request.user), **asked)
-        return self.get_paginated_response(listed_runs(user_of(request), self.paginate_queryset(rows) or []))
+        asked = checked(RunsQuery(data=request.query_params))
+        user = user_of(request)
+        rows = filter_runs(selectors.listable_runs(user), user=user, **asked)
+        return self.get_paginated_response(listed_runs(user, self.paginate_queryset(rows) or []))
 
     @extend_schema(request=bodies.NewRun, responses={201: component(RunBody)}, parameters=[IDEMPOTENCY])
     def create(self, request: Request) -> Response:

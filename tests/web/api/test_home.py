@@ -9,7 +9,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.models import Project, User
-from fleet.models import Node, NodeAgent
+from fleet.models import Gpu, Node, NodeAgent, ProjectBudget
 from runs.models import Run
 
 MakeRun = Callable[..., Run]
@@ -78,3 +78,28 @@ def test_a_silent_node_agent_and_a_lost_node_are_alerts(client_of: ClientOf, ali
     agent, node = client_of(alice).get("/api/v1/home").json()["alerts"]
     assert "silent for 10 min" in agent["text"]
     assert node["text"].startswith("Node n1 is lost")
+
+
+def test_runs_of_the_team_stand_beside_mine_however_many_these_are(
+    client_of: ClientOf, make_run: MakeRun, project: Project, alice: User, bob: User
+) -> None:
+    for number in range(10):
+        make_run(project=project, state="running", created_by=alice, name=f"mine {number}")
+        make_run(project=project, state="running", created_by=bob, name=f"theirs {number}")
+    rows = groups(client_of(alice))["running"]["rows"]
+    assert [row["is_mine"] for row in rows] == [True] * 8 + [False] * 4
+
+
+def test_a_faulty_gpu_and_a_spent_budget_are_alerts(
+    client_of: ClientOf, project: Project, alice: User, charlie: User
+) -> None:
+    node = Node.objects.create(name="n1")
+    gpu = Gpu.objects.create(
+        node=node, index=3, uuid="GPU-1", resource="n1-gpu-3", state="faulty", reason="its test failed"
+    )
+    ProjectBudget.objects.create(project=project, amount=0, unit="gpu_hours", period="month", since=timezone.now())
+    faulty, spent = client_of(alice).get("/api/v1/home").json()["alerts"]
+    assert faulty == {"text": "GPU 3 of n1 is faulty: its test failed", "page": f"/pool/gpus/{gpu.pk}"}
+    assert spent["text"].startswith("Shapes: the project's budget of 0 GPU-hours is spent")
+    assert spent["page"] == "/usage"
+    assert len(client_of(charlie).get("/api/v1/home").json()["alerts"]) == 1, "a budget is its project's own matter"

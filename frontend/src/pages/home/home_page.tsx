@@ -14,7 +14,7 @@ import { useResource } from "../../ui/resource.ts";
 import { Stat, Stats } from "../../ui/stat.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { Alerts, PoolLanes } from "./home_panels.tsx";
-import { RunGroupPanel } from "./run_group_panel.tsx";
+import { listOf, RunGroupPanel } from "./run_group_panel.tsx";
 
 /** Changes of runs come in bursts; with none, alerts and ages are read again so often. */
 const [AFTER_CHANGE_MILLISECONDS, REFRESH_MILLISECONDS] = [1500, 20_000];
@@ -114,26 +114,26 @@ function Figures({ home, use, whose }: FiguresProps) {
         label="Running"
         definition="Runs that hold lanes now: starting, running, paused or stopping."
         {...figure("running")}
-        href="/runs?state=running"
+        href={listOf("running", whose === "mine")}
       />
       <Stat
         label="Waiting"
         definition="Runs in the queue of their pool, for lanes that are not free yet."
         {...figure("waiting")}
-        href="/queue"
+        href={listOf("waiting", whose === "mine")}
       />
       <Stat
         label="Failed, 7 days"
         definition="Runs that ended as failed within the last 7 days; archived ones are not counted."
         {...failed}
         tone={failed.value ? "bad" : undefined}
-        href="/runs?state=failed"
+        href={listOf("failed", whose === "mine")}
       />
       <Stat
         label="Finished, 7 days"
         definition="Runs that completed, or were stopped by a user, within the last 7 days; archived ones are not counted."
         {...figure("finished")}
-        href="/runs?state=completed"
+        href={listOf("finished", whose === "mine")}
       />
       <Stat
         label="Lanes in use"

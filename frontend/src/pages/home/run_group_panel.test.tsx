@@ -3,7 +3,7 @@ import { beforeEach, test } from "node:test";
 import type { HomeGroup, HomeRun } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { textOf } from "../../testing/markup.ts";
-import { RunGroupPanel, timeOf } from "./run_group_panel.tsx";
+import { listOf, RunGroupPanel, timeOf } from "./run_group_panel.tsx";
 
 const NOW = Date.parse("2026-01-01T00:10:00Z") / 1000;
 
@@ -61,4 +61,17 @@ test("why a run failed stands with it", () => {
 test("with no run at work the panel offers a new one", () => {
   assert.equal(said(group({})), "Running 0 No run works now New run");
   assert.equal(said(group({ group: "failed" })), "Failed in the last 7 days 0 No run failed.");
+});
+
+test("the list that a panel leads to holds what it counts", () => {
+  assert.equal(listOf("running", false), "/runs?state=starting,running,paused,stopping");
+  assert.equal(listOf("failed", true), "/runs?state=failed&ended_days=7&mine=true");
+});
+
+test("the team's runs are shown beside mine, however many mine are", () => {
+  const mine = Array.from({ length: 8 }, (_, index) => homeRun({ id: `mine-${index}`, name: "mine", is_mine: true }));
+  const theirs = Array.from({ length: 4 }, (_, index) => homeRun({ id: `theirs-${index}`, name: "theirs" }));
+  const shown = group({ number: 12, number_mine: 8, rows: [...mine, ...theirs] });
+  assert.deepEqual([said(shown).match(/\bmine\b/g)?.length, said(shown).match(/\btheirs\b/g)?.length], [4, 4]);
+  assert.equal(said(shown, true).match(/\bmine\b/g)?.length, 8);
 });

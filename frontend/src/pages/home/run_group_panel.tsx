@@ -6,23 +6,35 @@ import { ago, duration, unixSeconds } from "../../base/format.ts";
 import { Progress, StatePill } from "../../ui/controls.tsx";
 import { Empty } from "../../ui/states.tsx";
 
+/** The server sends so many of one's own, and at least half as many of others where there are. */
+const MAX_ROWS = 8;
+
 interface Words {
   readonly title: string;
   readonly none: string;
-  /** Where all of them are listed. */
+  /** Where all of them are listed: as many as are counted. */
   readonly all: string;
 }
 
 export const GROUP_WORDS: Readonly<Record<HomeGroup["group"], Words>> = {
-  running: { title: "Running", none: "No run works now", all: "/runs?state=running" },
-  waiting: { title: "Waiting", none: "No run waits for lanes", all: "/queue" },
-  failed: { title: "Failed in the last 7 days", none: "No run failed", all: "/runs?state=failed" },
-  finished: { title: "Finished in the last 7 days", none: "No run finished", all: "/runs?state=completed" },
+  running: { title: "Running", none: "No run works now", all: "/runs?state=starting,running,paused,stopping" },
+  waiting: { title: "Waiting", none: "No run waits for lanes", all: "/runs?state=queued" },
+  failed: { title: "Failed in the last 7 days", none: "No run failed", all: "/runs?state=failed&ended_days=7" },
+  finished: {
+    title: "Finished in the last 7 days",
+    none: "No run finished",
+    all: "/runs?state=completed,stopped&ended_days=7",
+  },
 };
 
+/** Address of the list of what is counted. */
+export function listOf(group: HomeGroup["group"], onlyMine: boolean): string {
+  return GROUP_WORDS[group].all + (onlyMine ? "&mine=true" : "");
+}
+
 export function RunGroupPanel({ group, onlyMine }: { group: HomeGroup; onlyMine: boolean }) {
-  const { title, none, all } = GROUP_WORDS[group.group];
-  const rows = onlyMine ? group.rows.filter(({ is_mine }) => is_mine) : group.rows;
+  const { title, none } = GROUP_WORDS[group.group];
+  const rows = rowsShown(group.rows, onlyMine);
   const number = onlyMine ? group.number_mine : group.number;
   return (
     <section class="band" aria-label={title}>
@@ -32,7 +44,7 @@ export function RunGroupPanel({ group, onlyMine }: { group: HomeGroup; onlyMine:
           <span class="count">{number}</span>
         </h2>
         {number > rows.length && (
-          <a class="small" href={all}>
+          <a class="small" href={listOf(group.group, onlyMine)}>
             All {number}
           </a>
         )}
@@ -55,6 +67,13 @@ export function RunGroupPanel({ group, onlyMine }: { group: HomeGroup; onlyMine:
       </ul>
     </section>
   );
+}
+
+/** As many rows as fit: of the user's own no more than leave room for the team's. */
+function rowsShown(rows: readonly HomeRun[], onlyMine: boolean): readonly HomeRun[] {
+  const own = rows.filter(({ is_mine }) => is_mine);
+  const others = rows.filter(({ is_mine }) => !is_mine);
+  return onlyMine ? own : [...own.slice(0, MAX_ROWS - others.length), ...others];
 }
 
 function Row({ run }: { run: HomeRun }) {

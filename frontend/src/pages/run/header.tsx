@@ -8,6 +8,7 @@ import { seconds } from "../../base/clock.ts";
 import { ago, duration, roughly, unixSeconds } from "../../base/format.ts";
 import type { RunStore } from "../../live/run_store.ts";
 import { Progress, StatePill } from "../../ui/controls.tsx";
+import { Icon } from "../../ui/icon.tsx";
 import { LiveBadge } from "../../ui/live_badge.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { Actions } from "./actions.tsx";
@@ -16,34 +17,41 @@ import { mayEdit, type RunProps } from "./context.ts";
 /** A driver posts at least every 2 s; beyond this the run is called silent. */
 const SILENT_AFTER_SECONDS = 8;
 
+/** The line that stays at the top while the page scrolls, and below it where the run comes from. */
 export function RunHeader({ store, run }: RunProps) {
+  return (
+    <>
+      <header class="run-head">
+        <div class="run-bar">
+          <div class="run-title">
+            <Name store={store} run={run} />
+            <StatePill state={run.state} />
+            {run.archived_at && <span class="tag">archived</span>}
+            <DataAge store={store} run={run} />
+          </div>
+          <ProgressBox store={store} run={run} />
+        </div>
+        <Actions store={store} run={run} />
+      </header>
+      <Origin run={run} />
+    </>
+  );
+}
+
+function Origin({ run }: { run: Run }) {
   const created = unixSeconds(run.created_at) ?? 0;
   return (
-    <header class="run-head">
-      <div class="run-title">
-        <nav class="tiny faint" aria-label="Breadcrumb">
-          <a href={`/?project=${run.project.id}`}>{run.project.name}</a> /
-        </nav>
-        <div class="row">
-          <Name store={store} run={run} />
-          <StatePill state={run.state} />
-          {run.archived_at && <span class="tag">archived</span>}
-          <DataAge store={store} run={run} />
-        </div>
-        <p class="tiny faint">
-          by {run.created_by ?? "a deleted account"} · {ago(seconds.value - created)}
-          {run.attempt > 1 && ` · attempt ${run.attempt} of ${run.max_attempts}`}
-          {run.parent && (
-            <>
-              {" "}
-              · from <a href={`/runs/${run.parent}`}>another run</a>
-            </>
-          )}
-        </p>
-      </div>
-      <ProgressBox store={store} run={run} />
-      <Actions store={store} run={run} />
-    </header>
+    <p class="run-origin tiny faint">
+      <a href={`/runs?project=${run.project.id}`}>{run.project.name}</a> · by {run.created_by ?? "a deleted account"} ·{" "}
+      {ago(seconds.value - created)}
+      {run.attempt > 1 && ` · attempt ${run.attempt} of ${run.max_attempts}`}
+      {run.parent && (
+        <>
+          {" "}
+          · from <a href={`/runs/${run.parent}`}>another run</a>
+        </>
+      )}
+    </p>
   );
 }
 
@@ -51,11 +59,13 @@ function Name({ store, run }: RunProps) {
   const [editing, setEditing] = useState(false);
   if (!editing) {
     return (
-      <h1 class="row">
-        <span>{run.name}</span>
+      <h1>
+        <span class="truncate" title={run.name}>
+          {run.name}
+        </span>
         {mayEdit(run) && (
           <button type="button" class="button quiet small" aria-label="Rename the run" onClick={() => setEditing(true)}>
-            ✎
+            <Icon name="edit" />
           </button>
         )}
       </h1>
@@ -121,7 +131,7 @@ function ProgressBox({ store, run }: RunProps) {
     <div class="run-progress">
       <div class="row-between small num">
         <span>
-          <b>{run.num_batches_done}</b> / {run.num_batches} batches
+          <b>{run.num_batches_done}</b> / {run.num_batches} <span class="run-progress-unit">batches</span>
         </span>
         <span class="muted">
           {elapsed !== null && duration(elapsed)}

@@ -2,55 +2,62 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { installBrowser } from "../../testing/browser.ts";
 import { markup, textOf } from "../../testing/markup.ts";
-import { Filters, filterFromAddress, rememberFilter } from "./filters.tsx";
+import { Filters } from "./filters.tsx";
+import { isFiltered, orderedBy, type RunView, searchOfView, viewFromSearch } from "./run_view.ts";
+import { forgetView, savedViews, saveView } from "./saved_views.ts";
 
-let address: string;
+const USUAL = viewFromSearch("");
+const filters = (view: Partial<RunView>) => <Filters view={{ ...USUAL, ...view }} onChange={() => undefined} />;
 
 beforeEach(() => {
   installBrowser();
-  address = "";
-  const history = { replaceState: (_state: unknown, _title: string, to: string) => (address = to) };
-  Object.defineProperty(globalThis, "history", { value: history, configurable: true });
-  Object.assign(location, { pathname: "/" });
 });
 
-function openedAt(search: string) {
-  Object.assign(location, { search });
-  return filterFromAddress();
-}
-
-test("the filter comes from the address, and goes back into it", () => {
-  const filter = openedAt("?project=p1&state=running&tag=a%20b&search=kl&archived=true");
-  assert.deepEqual(filter, { project: "p1", state: "running", tag: "a b", search: "kl", archived: true });
-  rememberFilter(filter);
-  assert.deepEqual(openedAt(address.slice(1)), filter);
+test("the view comes from the address, and goes back into it", () => {
+  const view = viewFromSearch("?state=failed,running&tag=a%20b&mine=true&ended_days=7&order=reward&group=tag");
+  assert.deepEqual(view.states, ["running", "failed"]);
+  assert.deepEqual([view.tag, view.mine, view.endedDays, view.order, view.group], ["a b", true, 7, "reward", "tag"]);
+  assert.deepEqual(viewFromSearch(searchOfView(view)), view);
 });
 
-test("an address without a filter has none, and a state that there is not is none", () => {
-  const none = { project: undefined, state: undefined, tag: undefined, search: undefined, archived: undefined };
-  assert.deepEqual(openedAt(""), none);
-  assert.deepEqual(openedAt("?state=dreaming&archived=no"), none);
-  rememberFilter(none);
-  assert.equal(address, "/");
+test("an address without a view has the usual one, and what there is not is left out", () => {
+  assert.deepEqual(viewFromSearch("?state=dreaming&order=luck&group=mood&ended_days=-1&archived=no"), USUAL);
+  assert.equal(searchOfView(USUAL), "");
+  assert.equal(isFiltered(USUAL), false);
 });
 
-const filters = (filter: Parameters<typeof Filters>[0]["filter"], numProjects: number) => {
-  const projects = Array.from({ length: numProjects }, (_, index) => ({
-    id: `p${index}`,
-    name: `Project ${index}`,
-    slug: `project-${index}`,
-    role: "owner" as const,
-    created_at: "2026-01-01T00:00:00Z",
-  }));
-  return <Filters filter={filter} projects={projects} onChange={() => undefined} />;
-};
-
-test("every state can be chosen, and a project where there are several", () => {
-  assert.match(textOf(filters({}, 2)), /any state queued .* stopped .* all projects Project 0 Project 1 Archived$/);
-  assert.doesNotMatch(textOf(filters({}, 1)), /all projects/);
+test("a heading orders by its column, from the best down, and pressed again the other way round", () => {
+  const byReward = orderedBy(USUAL, "reward");
+  assert.deepEqual([byReward.order, byReward.descending], ["reward", true]);
+  assert.equal(orderedBy(byReward, "reward").descending, false);
+  assert.equal(orderedBy(USUAL, "name").descending, false);
 });
 
-test("a tag in force can be removed", () => {
-  assert.match(markup(filters({ tag: "ablation" }, 1)), /aria-label="Remove the filter on tag ablation"/);
-  assert.doesNotMatch(markup(filters({}, 1)), /Remove the filter/);
+test("several states can be chosen, and are named while they are few", () => {
+  assert.match(textOf(filters({})), /^Any state queued .* stopped .* Mine Archived/);
+  assert.match(textOf(filters({ states: ["running", "failed"] })), /^running, failed/);
+  assert.match(textOf(filters({ states: ["running", "failed", "paused"] })), /^3 states/);
+});
+
+test("a tag and a number of days in force can be removed", () => {
+  assert.match(markup(filters({ tag: "ablation" })), /aria-label="Remove the filter on tag ablation"/);
+  assert.match(markup(filters({ endedDays: 7 })), /aria-label="Remove the filter on the last 7 days"/);
+  assert.doesNotMatch(markup(filters({})), /Remove the filter/);
+});
+
+test("views are kept by name, and one of the same name is replaced", () => {
+  saveView({ name: "best", search: "?order=reward" });
+  saveView({ name: "all mine", search: "?mine=true" });
+  saveView({ name: "best", search: "?order=reward&mine=true" });
+  assert.deepEqual(savedViews(), [
+    { name: "all mine", search: "?mine=true" },
+    { name: "best", search: "?order=reward&mine=true" },
+  ]);
+  assert.match(textOf(filters({})), /all mine .*best/);
+  forgetView("best");
+  localStorage.setItem("tandem.runViews", `[7, ${JSON.stringify(savedViews()[0])}]`);
+  assert.deepEqual(
+    savedViews().map(({ name }) => name),
+    ["all mine"],
+  );
 });

@@ -64,7 +64,7 @@ function ProjectCard({ project }: { project: Project }) {
         <h2>{project.name}</h2>
         <span class="row">
           <span class="tag">you are {project.role}</span>
-          <a class="small" href={`/?project=${project.id}`}>
+          <a class="small" href={`/runs?project=${project.id}`}>
             Its runs
           </a>
         </span>

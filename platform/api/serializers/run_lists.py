@@ -1,0 +1,85 @@
+"""Runs: the requests for lists of them, and for an action on several at once."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.pages import DEFAULT_PAGE, MAX_PAGE
+from api.serializers.answers import Answer, contract_field
+from api.serializers.bounded import MAX_INTEGER, listed, words_to_find
+from runs.bulk_actions import MAX_RUNS, BulkAction
+from runs.models import STATE_VALUES
+from runs.run_body import ListedRun
+from runs.run_table import GroupBy, RunColumn
+from runs.services import MAX_TAG_CHARS
+
+MAX_DAYS = 3650
+"""Ten years: longer than any installation has run."""
+
+
+class RunsQuery(serializers.Serializer[Any]):
+    project = serializers.UUIDField(required=False)
+    state = listed(required=False, help_text=f"One state or several, separated by commas: {', '.join(STATE_VALUES)}.")
+    tag = words_to_find(required=False)
+    mine = serializers.BooleanField(default=False, help_text="Whether to list only the runs that you created.")
+    ended_days = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_DAYS, help_text="Only runs that ended within so many days."
+    )
+    archived = serializers.BooleanField(
+        default=False, help_text="Whether to list only the archived runs. Default: only the others."
+    )
+    search = words_to_find(required=False, help_text="Words of the name, the notes or a tag.")
+
+    def validate_state(self, value: str) -> list[str]:
+        states = [state.strip() for state in value.split(",")]
+        if unknown := [state for state in states if state not in STATE_VALUES]:
+            raise serializers.ValidationError(
+                f"`state` must be one or several of {', '.join(STATE_VALUES)}, got `{unknown[0][:40]}`"
+            )
+        return states
+
+
+class TableQuery(RunsQuery):
+    order = serializers.ChoiceField(
+        [column.value for column in RunColumn],
+        default=RunColumn.CREATED.value,
+        help_text="Column that the rows are ordered by; rows without a value come last.",
+    )
+    descending = serializers.BooleanField(default=True)
+    group = serializers.ChoiceField(
+        [group.value for group in GroupBy], default=None, help_text="What rows are put together by. Default: nothing."
+    )
+    offset = serializers.IntegerField(default=0, min_value=0, max_value=MAX_INTEGER)
+    limit = serializers.IntegerField(default=DEFAULT_PAGE, min_value=1, max_value=MAX_PAGE)
+
+
+class RunGroup(Answer):
+    value = serializers.CharField(help_text="What its runs have in common; empty for no tag or a deleted account.")
+    number = serializers.IntegerField()
+
+
+class RunTable(Answer):
+    number = serializers.IntegerField(help_text="Of all runs that match.")
+    groups = RunGroup(
+        many=True,
+        help_text="In the order of their rows, which they count; none unless grouped. "
+        "A run of several tags has a row for each.",
+    )
+    results = serializers.ListField(child=contract_field(ListedRun))
+
+
+class BulkRequest(serializers.Serializer[Any]):
+    ids = serializers.ListField(child=serializers.UUIDField(), min_length=1, max_length=MAX_RUNS)
+    action = serializers.ChoiceField([action.value for action in BulkAction])
+    tag = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, help_text="Of `tag` and `untag`.")
+
+
+class Refusal(Answer):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    reason = serializers.CharField(help_text="One sentence.")
+
+
+class BulkAnswer(Answer):
+    done = serializers.ListField(child=serializers.UUIDField(), help_text="The runs that it was done to.")
+    refused = Refusal(many=True)
