@@ -23,6 +23,8 @@ from server.supervisor.process_spec import ProcessSpec, base_environment, start
 
 UNPRIVILEGED_USER = "nobody"
 ROLE = "tandem"
+SHARED_MEMORY = Path("/proc/sysvipc/shm")
+"""Linux's list of System V segments: key, shmid, perms, size, cpid, lpid, nattch, …"""
 
 
 class PostgresError(CannotStartError):
@@ -63,7 +65,8 @@ class EmbeddedPostgres:
         return f"postgres://{ROLE}@/{database}?host={quote(str(self.sockets))}"
 
     def prepare(self) -> None:
-        """Make the folders and, the first time, the cluster. Idempotent.
+        """Make the folders and, the first time, the cluster; after a crash, wait for the children that are still
+        ending. Idempotent.
 
         Raises:
             PostgresError: `initdb` failed; its last lines are in the message.
@@ -74,11 +77,28 @@ class EmbeddedPostgres:
             if is_root():
                 shutil.chown(folder, UNPRIVILEGED_USER)
         if (self.data / "PG_VERSION").exists() and (self.data / "global" / "pg_control").exists():
+            self._await_orphans()
             return
         for leftover in self.data.iterdir():
             # An interrupted initdb leaves a folder that can be neither started nor initialised.
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
         self._run_initdb()
+
+    def _await_orphans(self, timeout_seconds: float = 10.0) -> None:
+        """PostgreSQL refuses to start while children of a server that was killed hold its shared memory. They end by
+        themselves; after the time-out PostgreSQL says itself what is wrong."""
+        deadline = time.monotonic() + timeout_seconds
+        while self.running_pid() is None and self._num_attached() > 0 and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    def _num_attached(self) -> int:
+        """Processes attached to the shared memory that the lock file names (its line 7 ends with the id)."""
+        try:
+            segment = (self.data / "postmaster.pid").read_text().splitlines()[6].split()[1]
+            rows = [line.split() for line in SHARED_MEMORY.read_text().splitlines()]
+        except (OSError, IndexError):
+            return 0
+        return next((int(row[6]) for row in rows if row[1] == segment), 0)
 
     def _run_initdb(self) -> None:
         argv = ("initdb", "-D", "{folder}", "-U", ROLE, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")

@@ -65,7 +65,7 @@ def test_a_defect_is_a_problem(api: APIClient, monkeypatch: MonkeyPatch) -> None
     ("path", "said"),
     [
         ("runs?stat=running", "`stat` is no query parameter here: did you mean `state`?"),
-        ("runs?colour=red", "use one of project, state, tag, archived, search, cursor, limit"),
+        ("runs?colour=red", "use one of project, state, tag, mine, ended_days, archived, search, cursor, limit"),
         ("presets?x=1", "this address takes none"),
         ("me?format=json", "this address takes none"),
         ("prompt-sets?projects=1", "did you mean `project`?"),

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +64,27 @@ def test_postgres_recovers_after_kill_9(var: Path) -> None:
     first.wait()
     with database_and_broker(var):
         assert postgres.is_ready()
+
+
+def test_postgres_waits_for_the_children_of_one_that_was_killed(var: Path) -> None:
+    postgres = EmbeddedPostgres.of(var)
+    postgres.prepare()
+    first = start(postgres.process_spec(), subprocess.DEVNULL)
+    wait_until(postgres.is_ready, what="PostgreSQL", timeout_seconds=30)
+    children = [int(pid) for pid in Path(f"/proc/{first.pid}/task/{first.pid}/children").read_text().split()]
+
+    def signal_children(number: signal.Signals) -> None:
+        for pid in children:
+            os.kill(pid, number)
+
+    signal_children(signal.SIGSTOP)
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    waking = threading.Timer(0.5, signal_children, [signal.SIGCONT])
+    waking.start()
+    with database_and_broker(var):
+        assert postgres.is_ready()
+    waking.join()
 
 
 def test_an_interrupted_initdb_is_started_over(tmp_path: Path) -> None:
