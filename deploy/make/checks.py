@@ -145,6 +145,8 @@ def main(group: str) -> int:
             "SECRET_KEY": "only for checks",
             "PYTHONPATH": f"platform{os.pathsep}.",
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            # Several sequences share the cores; a pool of threads in each process would only take them from the others.
+            "OMP_NUM_THREADS": "1",
         }
         results = run_all(GROUPS[group], environment)
     print("\n=== summary")

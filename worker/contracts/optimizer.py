@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from worker.contracts.base import Contract
-from worker.contracts.spec_bounds import Coefficient, OptimizerStepCount, PositiveCoefficient
+from worker.contracts.spec_bounds import MAX_GRAD_NORM, Coefficient, OptimizerStepCount
 
 
 class OptimizerSpec(Contract):
@@ -23,9 +23,9 @@ class OptimizerSpec(Contract):
     weight_decay: Coefficient = 1e-4
     """Decoupled weight decay of AdamW: each optimizer step shrinks the trained weights by `learning_rate` × this. 1e-4
     is Flow-GRPO's. It hardly matters in runs of a few hundred steps; 0 turns it off."""
-    max_grad_norm: PositiveCoefficient = 1.0
+    max_grad_norm: Annotated[float, Field(gt=0, le=MAX_GRAD_NORM)] = 1.0
     """Largest L2 norm of the gradient in one optimizer step; a larger gradient is scaled down to it. 1 is usual. Lower
-    it when spikes of the gradient norm are followed by a fall of the reward."""
+    it when spikes of the gradient norm are followed by a fall of the reward; 1e9 never clips."""
 
 
 class EmaSpec(Contract):

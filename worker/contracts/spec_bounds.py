@@ -27,6 +27,8 @@ MAX_OPTIMIZER_STEPS = MAX_BATCHES
 """Of an interval or a start-up phase: a longer one would outlast the longest run."""
 MAX_COEFFICIENT = 1e6
 """Of terms that are added in fp32, which keeps 7 digits: beside a larger one the others would be lost."""
+MAX_GRAD_NORM = 1e12
+"""People write 1e9 for no clipping; the squares of larger norms would leave fp32."""
 MAX_INLINE_PROMPTS = 2000
 """A spec is stored with each run and sent with every answer about it; more prompts belong in a prompt set."""
 MAX_REWARDS = 32

@@ -4545,7 +4545,7 @@ export interface components {
             readonly weight_decay: number;
             /**
              * @description Largest L2 norm of the gradient in one optimizer step; a larger gradient is scaled down to it. 1 is usual. Lower
-             *     it when spikes of the gradient norm are followed by a fall of the reward.
+             *     it when spikes of the gradient norm are followed by a fall of the reward; 1e9 never clips.
              * @default 1
              */
             readonly max_grad_norm: number;

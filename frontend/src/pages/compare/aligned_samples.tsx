@@ -11,6 +11,7 @@ import { Player } from "../run/media.tsx";
 import { rewardScale } from "../run/sample_rows.ts";
 import { Tile } from "../run/sample_tile.tsx";
 import { alignedByPrompt, type ComparedRun } from "./compared_run.ts";
+import { RunLabel } from "./run_label.tsx";
 
 /** Prompts shown, and members of each; the runs' own pages have all of them. */
 const [MAX_PROMPTS, MAX_MEMBERS] = [12, 4];
@@ -125,12 +126,9 @@ function Grid({ runs, samples }: { runs: readonly ComparedRun[]; samples: Cells 
           <thead>
             <tr>
               <th>Prompt</th>
-              {runs.map(({ run, colour }) => (
-                <th key={run.id}>
-                  <span class="compare-name">
-                    <i class="compare-swatch" style={{ background: `var(${colour})` }} />
-                    <span class="truncate">{run.name}</span>
-                  </span>
+              {runs.map((one) => (
+                <th key={one.run.id}>
+                  <RunLabel {...one} />
                 </th>
               ))}
             </tr>

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { isObject } from "../../base/paths.ts";
 import { Empty } from "../../ui/states.tsx";
 import type { ComparedRun } from "./compared_run.ts";
+import { RunLabel } from "./run_label.tsx";
 import { type SettingRow, type SettingSection, settingSections, settingText } from "./setting_rows.ts";
 
 export function DifferingSettings({ runs }: { runs: readonly ComparedRun[] }) {
@@ -34,12 +35,9 @@ export function DifferingSettings({ runs }: { runs: readonly ComparedRun[] }) {
             <thead>
               <tr>
                 <th>Setting</th>
-                {runs.map(({ run, colour }) => (
-                  <th key={run.id}>
-                    <span class="compare-name">
-                      <i class="compare-swatch" style={{ background: `var(${colour})` }} />
-                      <span class="truncate">{run.name}</span>
-                    </span>
+                {runs.map((one) => (
+                  <th key={one.run.id}>
+                    <RunLabel {...one} />
                   </th>
                 ))}
               </tr>

@@ -11,6 +11,7 @@ import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { ComparedRun } from "./compared_run.ts";
+import { RunLabel } from "./run_label.tsx";
 import { batchBounds, laneRows, pathsByKind, windowOf } from "./schedule_window.ts";
 
 const COUNTS = [
@@ -100,14 +101,11 @@ function Mini({ schedule: { compared, window, timeline }, seconds }: { schedule:
   const rows = laneRows(timeline.spans);
   const height = Math.min(MAX_HEIGHT, ROW_HEIGHT * rows.length);
   const length = window.to - window.from;
-  const { run, colour } = compared;
+  const { run } = compared;
   return (
     <figure class="compare-schedule">
       <figcaption class="small">
-        <span class="compare-name">
-          <i class="compare-swatch" style={{ background: `var(${colour})` }} />
-          <span class="truncate">{run.name}</span>
-        </span>
+        <RunLabel {...compared} />
         <span class="tiny muted num">
           {duration(length)}, {rows.length} lanes
         </span>
