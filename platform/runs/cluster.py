@@ -7,11 +7,13 @@ processes never need it.
 """
 
 import logging
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -132,9 +134,9 @@ class RayCluster:
                     raise
 
     def nodes(self) -> tuple[RayNode, ...]:
-        from ray.util.state import list_nodes
-
         with _ray_errors():
+            from ray.util.state import list_nodes
+
             alive = list_nodes(settings.RAY_ADDRESS, filters=[("state", "=", "ALIVE")], limit=MAX_NODES)
         return tuple(_ray_node(dict(node.labels or {}), node.resources_total) for node in alive)
 
@@ -144,16 +146,30 @@ def _ray_node(labels: Mapping[str, str], resources: Mapping[str, float]) -> RayN
     return RayNode(label=label, has_gpus=bool(resources.get("GPU")) or gpu_resource(label, 0) in resources)
 
 
+_IMPORTING = threading.Lock()
+
+
+def _import_ray() -> None:
+    """All of Ray that is used here, by one thread: its modules import each other in circles, and two threads that
+    begin at once leave it half imported for as long as the process lives."""
+    with _IMPORTING:
+        for name in ("ray.job_submission", "ray.util.state"):
+            import_module(name)
+
+
 @contextmanager
 def _ray_errors() -> Iterator[None]:
     """Turns all errors by which Ray's client reports a missing answer into `ClusterUnavailable`; callers retry
     later."""
+    _import_ray()
     from ray.exceptions import RayError
+    from ray.util.state.exception import RayStateApiException
 
     try:
         yield
-    except (OSError, RuntimeError, RayError) as error:
-        # `ConnectionError` without a connection, `RuntimeError` for HTTP errors, `RayError` for a wrong token.
+    except (OSError, RuntimeError, RayError, RayStateApiException) as error:
+        # `ConnectionError` without a connection, `RuntimeError` for HTTP errors, `RayError` for a wrong token, and the
+        # list of nodes has an exception of its own.
         _client.cache_clear()
         raise ClusterUnavailable(f"Ray at {settings.RAY_ADDRESS} could not be reached: {error}") from error
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.pages import RunPage, RunsPage
+from tests.e2e.pages import NewRunPage, RunPage, RunsPage
 from tests.e2e.weak_network import WeakNetwork
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
@@ -163,8 +163,7 @@ def _is_replayed_and_rerun(run: RunPage) -> None:
     expect(result).to_contain_text("Replayed as it ran:", timeout=30_000)
     expect(run.lanes).to_be_visible()
     result.get_by_role("link", name="Rerun with these settings").click()
-    staleness = run.page.get_by_label("Staleness allowed")
-    expect(staleness).to_have_value("0")
+    expect(NewRunPage(run.page, run.page.url).find("Staleness allowed")).to_have_value("0")
 
 
 def _loads_in_diffusers(path: Path) -> None:

@@ -13,6 +13,32 @@ from ray._private.runtime_env.packaging import create_package
 from runs import cluster
 from runs.cluster import RayCluster
 
+AT_ONCE = """
+import threading
+from runs import cluster
+
+at_once, errors = threading.Barrier(2), []
+
+def first():
+    at_once.wait()
+    with cluster._ray_errors():
+        pass
+
+def second():
+    at_once.wait()
+    try:
+        cluster.RayCluster().nodes()
+    except cluster.ClusterUnavailable:
+        pass
+
+threading.excepthook = lambda failure: errors.append(failure.exc_value)
+threads = [threading.Thread(target=call) for call in (first, second)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert not errors, errors
+"""
 ON_THE_NODE = """
 import sys
 from pathlib import Path
@@ -92,3 +118,13 @@ def test_a_node_finds_every_deepspeed_configuration(unpacked_upload: Path) -> No
     node = on_the_node(unpacked_upload, "-c", program)
     assert node.returncode == 0, node.stderr
     assert node.stdout.splitlines()[-1] == "missing:"
+
+
+def test_two_threads_that_first_need_ray_at_once_both_get_all_of_it() -> None:
+    """Its modules import each other in circles: half imported, it would stay so for the life of the process."""
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "server.settings", "RAY_ADDRESS": "http://127.0.0.1:9"}
+    program = f"import django; django.setup()\n{AT_ONCE}"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
