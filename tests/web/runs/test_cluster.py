@@ -122,7 +122,12 @@ def test_a_node_finds_every_deepspeed_configuration(unpacked_upload: Path) -> No
 
 def test_two_threads_that_first_need_ray_at_once_both_get_all_of_it() -> None:
     """Its modules import each other in circles: half imported, it would stay so for the life of the process."""
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "server.settings", "RAY_ADDRESS": "http://127.0.0.1:9"}
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "server.settings",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "RAY_ADDRESS": "http://127.0.0.1:9",
+    }
     program = f"import django; django.setup()\n{AT_ONCE}"
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False
