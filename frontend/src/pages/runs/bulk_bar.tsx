@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import type { BulkAnswer, BulkRequest } from "../../api/schema.ts";
+import { Coded } from "../../ui/coded.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { attempt, toast } from "../../ui/toasts.tsx";
 
@@ -96,7 +97,10 @@ export function Refusals({ refused, onClose }: { refused: BulkAnswer["refused"];
       <ul class="stack-s refusals">
         {refused.map(({ id, name, reason }) => (
           <li key={id}>
-            <a href={`/runs/${id}`}>{name}</a> <span class="muted">{reason}</span>
+            <a href={`/runs/${id}`}>{name}</a>{" "}
+            <span class="muted">
+              <Coded text={reason} />
+            </span>
           </li>
         ))}
       </ul>
