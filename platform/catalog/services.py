@@ -9,22 +9,11 @@ from django.db import transaction
 from accounts.access import TO_MANAGE_SECRETS, TO_UPLOAD_PROMPTS, require_role
 from accounts.models import Project, User
 from audit.record import record
+from catalog.checked_prompts import PromptsRefused, check_prompts
 from catalog.encryption import encrypt
 from catalog.models import PromptSet, Secret
-from catalog.prompt_files import PromptsRefused, check_prompts, read_prompts
 from catalog.prompt_pictures import picture_problem
 from worker.contracts.prompts import Prompt, dump_prompts
-
-
-def upload_prompt_set(*, user: User, project: Project, name: str, content: bytes, file_name: str) -> PromptSet:
-    """A prompt set from a file's bytes. Raises `ValidationError` with the field at fault."""
-    require_role(user, project, TO_UPLOAD_PROMPTS)
-    try:
-        prompts = read_prompts(content, file_name)
-        _check_pictures(prompts)
-    except PromptsRefused as error:
-        raise ValidationError({"file": str(error)}) from error
-    return _create(user, project, name, prompts)
 
 
 def create_prompt_set(*, user: User, project: Project, name: str, prompts: Sequence[Any]) -> PromptSet:

@@ -10,9 +10,9 @@ pixel is from the answer to a driver's post to the painted legend that shows its
 
 import argparse
 import json
+import os
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from tests.bench.pool import set_up_django
 
@@ -29,13 +29,12 @@ GOALS: dict[str, float] = {
 """The most that is wanted of each, by issue and by what a reader feels."""
 
 
-def table(result: dict[str, Any]) -> str:
-    lines = [f"load {result['load']:.1f} on {result['num_cores']} cores"]
-    for name, value in result["figures"].items():
+def print_figures(figures: dict[str, float]) -> None:
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    for name, value in figures.items():
         goal = GOALS.get(name)
         verdict = "" if goal is None else f"goal {goal:g}: {'met' if value <= goal else 'MISSED'}"
-        lines.append(f"{name:64s} {value:12,.2f}   {verdict}".rstrip())
-    return "\n".join(lines)
+        print(f"{name:64s} {value:12,.2f}   {verdict}".rstrip(), flush=True)
 
 
 def main() -> None:
@@ -51,17 +50,20 @@ def main() -> None:
         set_up_django(Path(folder), arguments.port)
         from tests.bench.dashboard_figures import measure
 
-        result = measure(
+        figures: dict[str, float] = {}
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        for of_part in measure(
             Path(folder),
             arguments.port,
             num_rounds=arguments.rounds,
             num_runs=arguments.runs,
             num_viewers=arguments.viewers,
             parts=arguments.parts.split(","),
-        )
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(result, indent=1))
-    print(table(result))
+        ):
+            print_figures(of_part)
+            figures |= of_part
+            result = {"num_cores": os.cpu_count(), "load": os.getloadavg()[0], "figures": figures}
+            arguments.out.write_text(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """The measurements of `tests.bench.dashboard`. Django must be set up before this is imported."""
 
 import gzip
-import os
 import statistics
 import threading
 import time
@@ -80,26 +79,25 @@ SHOWN = """
 
 def measure(
     var: Path, port: int, *, num_rounds: int, num_runs: int, num_viewers: int, parts: Sequence[str]
-) -> dict[str, Any]:
+) -> Iterator[Figures]:
+    """Seed the web, then yield the figures of each part as soon as they are taken."""
     with served(var, port) as address:
         seeded = seed(NUM_NODES, GPUS_OF_A_NODE)
         admin, project = User.objects.get(username="admin"), Project.objects.get(name="Shapes")
         seed_list(admin, project, num_runs, NUM_ROWS)
         run = seed_run(admin, project, Size())
-        figures: Figures = {}
         if "server" in parts:
-            figures |= server_figures(address, seeded, run, num_rounds)
+            yield server_figures(address, seeded, run, num_rounds)
         if "page" in parts:
             with opened(address, seeded) as context:
-                figures |= run_page_figures(address, context, run)
+                yield run_page_figures(address, context, run)
         if "live" in parts:
             with opened(address, seeded) as context:
-                figures |= live_figures(address, seeded, context, run, num_rounds, num_viewers)
+                yield live_figures(address, seeded, context, run, num_rounds, num_viewers)
         if "pool" in parts:
             update = page_figures(address, seeded, NUM_NODES, GPUS_OF_A_NODE, num_rounds)
             coloured = update["page: an update, coloured by utilisation"]
-            figures["512 GPUs: an update of the page, ms"] = coloured["cpu_ms"]
-    return {"num_cores": os.cpu_count(), "load": os.getloadavg()[0], "figures": figures}
+            yield {"512 GPUs: an update of the page, ms": coloured["cpu_ms"]}
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
-from catalog.prompt_files import MAX_PROMPTS
+from catalog.checked_prompts import MAX_PROMPTS
 from worker.contracts.names import ModelFamily
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec

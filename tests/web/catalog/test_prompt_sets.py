@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,95 +10,87 @@ from hypothesis import strategies as st
 from accounts.access import NotVisible
 from accounts.models import Project, User
 from catalog import services
-from catalog.prompt_files import MAX_UPLOAD_BYTES, PromptsRefused, read_prompts
+from catalog.checked_prompts import MAX_PROMPTS, PromptsRefused, check_prompts
 from catalog.prompt_pictures import with_resolved_pictures
 from catalog.selectors import get_prompt_set, prompts_of_set, visible_prompt_sets
 from worker.contracts.prompts import MAX_PROMPT_CHARACTERS, Prompt, dump_prompts, parse_prompts
 
 TWO = ["a red square", "a blue circle"]
+OBJECT_FIELDS = ("prompt", "text", "negative", "pictures", "metadata", "id", "tag")
 
 
 @pytest.mark.parametrize(
-    ("file_name", "content"),
+    "prompts",
     [
-        ("p.txt", "a red square\n\n  a blue circle \r\n"),
-        ("p", "\ufeffa red square\na blue circle"),
-        ("p.json", json.dumps(TWO)),
-        ("p.json", json.dumps({"prompts": TWO})),
-        ("p.json", json.dumps([{"prompt": text, "tag": 1} for text in TWO])),
-        ("p.jsonl", '{"prompt": "a red square"}\n\n"a blue circle"\n'),
-        ("p.csv", 'id,prompt\n1,"a red square"\n2,a blue circle\n'),
-        ("P.CSV", "a red square\na blue circle\n"),
+        [" a red square\n", "", "a blue circle \r\n"],
+        [{"prompt": "a red square", "tag": 1}, {"text": "a blue circle"}],
+        [{"prompt": " "}, *TWO],
     ],
 )
-def test_every_format_gives_the_same_prompts(file_name: str, content: str) -> None:
-    assert [prompt.text for prompt in read_prompts(content.encode(), file_name)] == TWO
+def test_texts_and_objects_give_the_same_prompts(prompts: list[Any]) -> None:
+    assert [prompt.text for prompt in check_prompts(prompts)] == TWO
 
 
 @pytest.mark.parametrize(
-    ("file_name", "content", "message"),
+    ("prompts", "message"),
     [
-        ("p.txt", b"", "there is no prompt in it"),
-        ("p.txt", b"\n \n", "there is no prompt in it"),
-        ("p.txt", b"\xff\xfe", "must be UTF-8 text"),
-        ("p.txt", b"one\ntwo\none\n", r"line 3 repeats line 1 \(`one`\): remove"),
-        ("p.txt", b"one\none\ntwo\ntwo\none\n", r"line 2 repeats line 1 \(`one`\), and 2 more repeat others"),
-        ("p.txt", b"x" * (MAX_PROMPT_CHARACTERS + 1), "line 1: `text` must be a text of ≤ 2000 characters"),
-        ("p.txt", b"x" * (MAX_UPLOAD_BYTES + 1), "must be ≤ 24 MiB"),
-        ("p.txt", b"a\x00b", "NUL character"),
-        ("p.txt", b"\n".join(str(n).encode() for n in range(100_001)), "must hold ≤ 100000 prompts, got 100001"),
-        ("p.json", b"{", "is not valid JSON"),
-        ("p.json", b'"one"', "must be a list of prompts, got 'one'"),
-        ("p.json", b"[1]", "item 1 must be a text or an object with `prompt` or `text`, got 1"),
-        ("p.jsonl", b'"one"\n{', "line 2 is not valid JSON"),
-        ("p.csv", b"id,words\n1,one", "must have a column named `prompt`, got id, words"),
-        ("p.csv", b"", "there is no prompt in it"),
+        ([], "there is no prompt in it"),
+        (["", " \n"], "there is no prompt in it"),
+        (["one", "two", "one"], r"prompt 3 repeats prompt 1 \(`one`\): remove"),
+        (["one", "one", "two", "two", "one"], r"prompt 2 repeats prompt 1 \(`one`\), and 2 more repeat others"),
+        (["x" * (MAX_PROMPT_CHARACTERS + 1)], "prompt 1: `text` must be a text of ≤ 2000 characters"),
+        (["a\x00b"], "NUL character"),
+        ([str(number) for number in range(MAX_PROMPTS + 1)], "must hold ≤ 100000 prompts, got 100001"),
+        ([1], "prompt 1 must be a text or an object with `prompt` or `text`, got 1"),
+        (["one", {"words": "two"}], r"prompt 2 must be a text or an object .* got \['words'\]"),
+        (["one", {"text": "two", "pictures": "a.png"}], "prompt 2: `pictures` must be a list, got 'a.png'"),
+        ([{"text": "a", "metadata": [1]}], "prompt 1: `metadata`"),
     ],
 )
-def test_what_is_no_prompt_file_is_refused_in_plain_words(file_name: str, content: bytes, message: str) -> None:
+def test_what_is_no_prompt_is_refused_in_plain_words(prompts: list[Any], message: str) -> None:
     with pytest.raises(PromptsRefused, match=message):
-        read_prompts(content, file_name)
+        check_prompts(prompts)
 
 
-@given(content=st.binary(max_size=300), ending=st.sampled_from(["txt", "json", "jsonl", "csv"]))
-def test_any_bytes_are_read_or_refused(content: bytes, ending: str) -> None:
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(OBJECT_FIELDS), inner, max_size=4),
+    max_leaves=6,
+)
+
+
+@given(prompts=st.lists(ANY_JSON, max_size=6))
+def test_any_list_is_read_or_refused(prompts: list[Any]) -> None:
     try:
-        prompts = read_prompts(content, f"p.{ending}")
+        checked = check_prompts(prompts)
     except PromptsRefused:
         return
-    assert len({prompt.id for prompt in prompts}) == len(prompts) > 0
-    assert all(prompt.text == prompt.text.strip() for prompt in prompts)
-    assert list(parse_prompts(dump_prompts(prompts))) == prompts
+    assert len({prompt.id for prompt in checked}) == len(checked) > 0
+    assert all(prompt.text == prompt.text.strip() for prompt in checked)
+    assert list(parse_prompts(dump_prompts(checked))) == checked
 
 
 GENEVAL = {"tag": "counting", "include": [{"class": "cat", "count": 2}], "prompt": "a photo of two cats"}
 
 
 @pytest.mark.parametrize(
-    ("file_name", "content"),
-    [
-        ("p.jsonl", json.dumps(GENEVAL)),
-        ("p.json", json.dumps([GENEVAL])),
-        ("p.json", json.dumps([{"text": GENEVAL["prompt"], "metadata": {k: GENEVAL[k] for k in ("tag", "include")}}])),
-    ],
+    "item",
+    [GENEVAL, {"text": GENEVAL["prompt"], "metadata": {name: GENEVAL[name] for name in ("tag", "include")}}],
 )
-def test_fields_that_a_prompt_does_not_know_become_its_metadata(file_name: str, content: str) -> None:
-    (prompt,) = read_prompts(content.encode(), file_name)
+def test_fields_that_a_prompt_does_not_know_become_its_metadata(item: dict[str, Any]) -> None:
+    (prompt,) = check_prompts([item])
     assert (prompt.text, prompt.metadata) == (GENEVAL["prompt"], {"tag": "counting", "include": GENEVAL["include"]})
 
 
-def test_columns_beside_the_prompt_are_metadata_too_and_empty_ones_say_nothing() -> None:
-    content = "id,prompt,negative,style\ncat-1,a cat,blurred,oil\ncat-2,a cat,,ink\n"
-    first, second = read_prompts(content.encode(), "p.csv")
+def test_fields_that_are_empty_say_nothing() -> None:
+    first, second = check_prompts(
+        [
+            {"id": "cat-1", "prompt": "a cat", "negative": "blurred", "style": "oil"},
+            {"id": "cat-2", "prompt": "a cat", "negative": "", "style": "ink"},
+        ]
+    )
     assert (first.id, first.text, first.negative, first.metadata) == ("cat-1", "a cat", "blurred", {"style": "oil"})
     assert (second.id, second.negative, second.metadata) == ("cat-2", None, {"style": "ink"})
-
-
-def test_a_record_that_is_none_says_where_and_which_field(project: Project, alice: User) -> None:
-    with pytest.raises(PromptsRefused, match=r"line 2: `pictures` must be a list, got 'a.png'"):
-        read_prompts(b'"one"\n{"text": "two", "pictures": "a.png"}', "p.jsonl")
-    with pytest.raises(ValidationError, match=r"prompt 1: `metadata`"):
-        services.create_prompt_set(user=alice, project=project, name="N", prompts=[{"text": "a", "metadata": [1]}])
 
 
 def test_pictures_must_lie_below_a_model_root(project: Project, alice: User, tmp_path: Path, settings: Any) -> None:
@@ -124,9 +115,7 @@ def test_pictures_must_lie_below_a_model_root(project: Project, alice: User, tmp
 
 
 def test_members_see_the_uploaded_set_and_outsiders_do_not(project: Project, bob: User, charlie: User) -> None:
-    made = services.upload_prompt_set(
-        user=bob, project=project, name=" Two ", content="\n".join(TWO).encode(), file_name="p.txt"
-    )
+    made = services.create_prompt_set(user=bob, project=project, name=" Two ", prompts=TWO)
     assert (made.name, made.num_prompts) == ("Two", 2)
     assert get_prompt_set(bob, made.pk).prompts == TWO
     assert prompts_of_set(project, str(made.pk)) == parse_prompts(TWO)
@@ -154,9 +143,6 @@ def test_viewers_upload_nothing(project: Project, viewer: User) -> None:
 
 def test_refusals_name_the_field(project: Project, alice: User) -> None:
     services.create_prompt_set(user=alice, project=project, name="Two", prompts=TWO)
-    with pytest.raises(ValidationError) as caught:
-        services.upload_prompt_set(user=alice, project=project, name="Other", content=b"", file_name="p.txt")
-    assert list(caught.value.message_dict) == ["file"]
     with pytest.raises(ValidationError) as caught:
         services.create_prompt_set(user=alice, project=project, name="Other", prompts=["one", "one"])
     assert list(caught.value.message_dict) == ["prompts"]

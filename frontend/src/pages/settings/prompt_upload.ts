@@ -4,7 +4,7 @@ import { csvRows } from "../../base/csv.ts";
 import { isObject, type Json, type JsonObject } from "../../base/paths.ts";
 import { entriesOf } from "../../base/prompts.ts";
 
-/** The server's own bounds, `platform/catalog/prompt_files.py`: it checks them again. */
+/** The server's own bounds, `platform/catalog/checked_prompts.py`: it checks them again. */
 export const MAX_UPLOAD_BYTES = 24 * 2 ** 20;
 export const MAX_PROMPTS = 100_000;
 
