@@ -24,7 +24,8 @@ from worker.scheduling.replanning.cadence import Cadence
 from worker.scheduling.replanning.decision import Decision, Situation, decide
 from worker.scheduling.replanning.run_costs import RunLanes, run_costs
 from worker.scheduling.simulator.gang_change import GangChange
-from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

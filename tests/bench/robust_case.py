@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts
 from worker.scheduling.planning.planner import PlanRequest
-from worker.scheduling.simulator.simulator import Incident
+from worker.scheduling.simulator.simulated_lanes import Incident
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,8 @@ from worker.scheduling.core.lending import LendingPolicy
 from worker.scheduling.core.messages import Action, Event, Lend, LendSettled
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
-from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 
 NOISE = 0.2
 """Relative variation of each duration, in either direction. An assumption."""

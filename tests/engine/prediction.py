@@ -16,7 +16,8 @@ from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.cost_estimates import lane_name, pool_costs
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE
-from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 
 Costs = dict[tuple[str, CostKind], Cost]
 

@@ -35,7 +35,8 @@ from worker.scheduling.core.messages import (
 )
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
-from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 
 TRAINER = "trainer-0"
 """The one trainer lane."""

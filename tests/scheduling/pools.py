@@ -10,7 +10,8 @@ from worker.contracts.names import LaneRole
 from worker.contracts.spans import Span
 from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
 from worker.scheduling.core.messages import Event
-from worker.scheduling.simulator.simulator import Arrival, Incident, Loss, SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import Arrival, Incident, Loss, SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 from worker.scheduling.simulator.synthetic_spread import has_synthetic_spread
 
 LANE_KINDS = {

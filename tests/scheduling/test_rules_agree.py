@@ -28,7 +28,8 @@ from worker.scheduling.forecast.state_reader import InitialStateReader
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.limits import ScheduleRules, batch_limits
-from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 
 EXACT = 1e-9
 """Relative to the length of the run: sums of the same durations in another order differ by less."""

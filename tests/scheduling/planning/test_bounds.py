@@ -27,7 +27,8 @@ from worker.scheduling.planning.candidate_simulation import Candidate, simulate_
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.limits import ScheduleRules, batch_limits
-from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 
 NUM_BATCHES = 2
 """So that one batch follows another."""

@@ -14,7 +14,8 @@ from worker.scheduling.replay.recorded_scheduler import RecordedScheduler
 from worker.scheduling.replay.schedule_log import Applied, Asked, Line, ScheduleStart
 from worker.scheduling.rescheduling.recorded_run import RecordedRun, recorded_run
 from worker.scheduling.rescheduling.recording import read_recording
-from worker.scheduling.simulator.simulator import Arrival, Incident, SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import Arrival, Incident, SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 
 
 def spec_of(num_batches: int = 6, **pipeline: Any) -> RunSpec:

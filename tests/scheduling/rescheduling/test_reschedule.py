@@ -17,7 +17,7 @@ from worker.scheduling.replay.schedule_log import Applied, Asked, Line
 from worker.scheduling.rescheduling.recorded_run import recorded_run
 from worker.scheduling.rescheduling.recording import NothingRecorded, read_recording
 from worker.scheduling.rescheduling.reschedule import Setting, errors, measured, reschedule
-from worker.scheduling.simulator.simulator import Loss
+from worker.scheduling.simulator.simulated_lanes import Loss
 
 NOISY = TrueCosts(noise=0.25, slow={"rollout-1": 1.6})
 ON_POLICY: dict[str, Any] = {}

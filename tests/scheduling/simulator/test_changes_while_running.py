@@ -16,7 +16,8 @@ from worker.scheduling.replay.log_replay import differences
 from worker.scheduling.replay.recorded_scheduler import RecordedScheduler
 from worker.scheduling.replay.schedule_log import Line, Revised, ScheduleStart, dump_line, parse_line
 from worker.scheduling.simulator.gang_change import GangChange
-from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 
 OFF = PipelineSpec.model_validate({"placement": "disaggregated", "gap": False, "tag": "off"})
 GREEDY = OFF.model_copy(update={"tag": TrainerAssist.GREEDY, "gap": True})

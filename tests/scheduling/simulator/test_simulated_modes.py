@@ -15,7 +15,7 @@ from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.core.messages import Accumulated, FragmentKey, Generated, MicroBatchKey
-from worker.scheduling.simulator.simulator import Arrival, Loss
+from worker.scheduling.simulator.simulated_lanes import Arrival, Loss
 from worker.scheduling.timeline.bubble_ledger import BubbleLedger
 
 ROUNDING = 1e-9

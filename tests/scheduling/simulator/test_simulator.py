@@ -9,7 +9,7 @@ from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
 from worker.scheduling.core.messages import LaneJoined, LaneLost
-from worker.scheduling.simulator.simulator import Arrival, Loss, SimulatedLane
+from worker.scheduling.simulator.simulated_lanes import Arrival, Loss, SimulatedLane
 
 
 def per_unit(table: dict[tuple[str, CostKind], float]) -> CostTable:

@@ -23,7 +23,8 @@ from worker.scheduling.planning.bounds import generation_share, scoring_seconds
 from worker.scheduling.planning.cost_estimates import PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.work_pieces import WorkPieces
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 from worker.scheduling.simulator.synthetic_spread import has_synthetic_spread
 from worker.scheduling.timeline.bubble_ledger import SpanClass
 

@@ -14,7 +14,7 @@ from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, pool
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import Accelerator
 from worker.scheduling.rescheduling.recorded_run import RecordedRun, costs_by_name
-from worker.scheduling.simulator.simulator import SimulatedLane
+from worker.scheduling.simulator.simulated_lanes import SimulatedLane
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

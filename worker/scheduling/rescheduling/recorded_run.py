@@ -20,7 +20,7 @@ from worker.scheduling.planning.planner import plan_request
 from worker.scheduling.replanning.run_costs import RunLanes, run_costs
 from worker.scheduling.rescheduling.recorded_work import Unit, units_of
 from worker.scheduling.rescheduling.recording import Recording
-from worker.scheduling.simulator.simulator import Piece
+from worker.scheduling.simulator.durations import Piece
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from worker.scheduling.core.messages import (
     Snapshot,
     Switch,
 )
-from worker.scheduling.simulator.simulator import Piece
+from worker.scheduling.simulator.durations import Piece
 
 Unit = Hashable
 """A unit of work under any schedule: one trajectory, one micro-batch of an epoch, one optimizer step, one version."""

@@ -22,7 +22,8 @@ from worker.scheduling.forecast.search import Search
 from worker.scheduling.profiles.hardware import Accelerator
 from worker.scheduling.rescheduling.other_lanes import other_lanes
 from worker.scheduling.rescheduling.recorded_run import RecordedRun
-from worker.scheduling.simulator.simulator import Piece, Simulator
+from worker.scheduling.simulator.durations import Piece
+from worker.scheduling.simulator.simulator import Simulator
 from worker.scheduling.timeline.bubble_ledger import BubbleLedger, SpanClass
 
 _WARM_UP = 2

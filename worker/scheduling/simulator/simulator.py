@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from worker.contracts.names import LaneRole
 from worker.contracts.spans import Span, SpanKind
-from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
+from worker.scheduling.core.costs import GANG, CostKind, CostTable
 from worker.scheduling.core.messages import (
     Accumulate,
     Accumulated,
@@ -47,45 +47,10 @@ from worker.scheduling.core.messages import (
     TrainerReserved,
 )
 from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.simulator.durations import Durations, Piece
 from worker.scheduling.simulator.gang_change import GangChange, OpenGangChange
+from worker.scheduling.simulator.simulated_lanes import Arrival, Incident, Loss, SimulatedLane
 from worker.scheduling.timeline.span_recorder import SpanRecorder, Work
-
-_MAY_LACK_COST = frozenset(
-    {CostKind.PULL, CostKind.LEND, CostKind.RECLAIM, CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH}
-)
-"""Kinds of work that take no time where the table has no cost for them: a run that has not done such work yet has not
-measured it. Without generation, scoring or training there is no batch."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedLane:
-    """A lane of the simulated run."""
-
-    lane: str
-    role: LaneRole
-    start_up_seconds: float = 0.0
-    """Virtual seconds from the start of the lane until it joins."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A lane starts up at virtual second `at`."""
-
-    at: float
-    lane: SimulatedLane
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """A lane is lost at virtual second `at`, with the action that it had under way."""
-
-    at: float
-    lane: str
-
-
-Incident = Arrival | Loss
-Piece = Action | Fragment
-"""What a single duration is of: an action, or one fragment of a call."""
 
 
 @dataclass(slots=True, eq=False)
@@ -118,16 +83,14 @@ class Simulator:
     ) -> None:
         """
         Args:
-            costs: in the units of `CostKind`; kinds in `_MAY_LACK_COST` may be missing.
+            costs: see `Durations`, also for `vary` and `relative_seconds`.
             emit: called with each span of each lane once it has ended; `None` for no spans, which saves half of the
                 simulation's own time.
-            vary: turns an expected duration into the actual one, in seconds.
             observe: called with each event and its virtual time.
             observe_work: called with each piece of work of each lane when it begins: its kind, the work, and the
                 virtual times of its beginning and of its end, unless the lane is lost before.
             incidents: lanes that come and go during the run.
             has_spread: whether the draw of the group that a fragment belongs to has spread.
-            relative_seconds: the seconds of a piece of work of a kind on a lane (or `GANG`) ÷ those that it costs.
 
         Raises:
             ValueError: where a role has no lane or work no cost, so that the run would never end; for a trainer lane
@@ -135,11 +98,10 @@ class Simulator:
         """
         self._scheduler = scheduler
         self._lanes = {lane.lane: lane for lane in lanes}
-        self._costs = costs
-        self._vary = vary
+        self._seconds = Durations(costs, vary=vary, relative_seconds=relative_seconds).seconds
         self._observe = observe
         self._observe_work = observe_work
-        self._has_spread, self._relative_seconds = has_spread, relative_seconds
+        self._has_spread = has_spread
         self._recorder: SpanRecorder | None = None
         if emit is not None:
             self._recorder = SpanRecorder(emit, scheduler.state.idle_cause, scheduler.state.idle_state)
@@ -376,17 +338,6 @@ class Simulator:
             num_samples=num_samples,
             num_units=num_samples,
         )
-
-    def _seconds(self, lane: str, kind: CostKind, piece: Piece, num_units: int = 1) -> float:
-        """The actual seconds of a piece of work. Raises `ValueError` where its kind lacks a cost that it must have."""
-        cost = self._costs.get((lane, kind))
-        if cost is None:
-            if kind not in _MAY_LACK_COST:
-                raise ValueError(
-                    f"`costs` must hold {kind} on `{lane}`, got none: the simulation needs to know how long it takes"
-                )
-            cost = Cost()
-        return self._vary(cost.seconds(num_units) * self._relative_seconds(lane, kind, piece))
 
     def _occupy(
         self, lanes: tuple[str, ...], kind: SpanKind, work: Work, now: float, seconds: float, event: Event

@@ -28,7 +28,8 @@ from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.measured_costs import observed_sizes
 from worker.scheduling.planning.planner import resolve
-from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+from worker.scheduling.simulator.simulated_lanes import SimulatedLane
+from worker.scheduling.simulator.simulator import Simulator
 
 pytestmark = pytest.mark.django_db
 MakeSpec = Callable[..., RunSpec]
