@@ -28,6 +28,10 @@ class LaneClock:
     offset_seconds: float | None = None
     """Driver time less the reading of the lane's clock, in seconds; `None` until it is first measured."""
 
+    @property
+    def is_measured(self) -> bool:
+        return self.offset_seconds is not None
+
     def measure(self, sent: float, reading: float, received: float) -> None:
         """Update the offset from one probe, by Cristian's algorithm: the lane is taken to have read its clock in the
         middle of the round trip.

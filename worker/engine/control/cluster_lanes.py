@@ -23,7 +23,7 @@ from worker.engine.actors.reports import LaneLocation
 from worker.engine.actors.reward import RewardActor
 from worker.engine.actors.rollout import RolloutActor
 from worker.engine.actors.trainer import TrainerActor
-from worker.engine.control.clocks import DriverClock, LaneClock
+from worker.engine.control.clocks import MAX_ROUND_TRIP_SECONDS, DriverClock, LaneClock
 from worker.engine.errors import EngineError
 
 logger = logging.getLogger(__name__)
@@ -37,8 +37,9 @@ ACTOR_CLASSES: LaneActors = {
 PLACEMENT_TIMEOUT_SECONDS = 120.0
 """How long the cluster may take to place and start the lanes' actors, whose processes take seconds each on a busy node:
 the web has granted free resources, so longer means that something else uses them."""
-CLOCK_TIMEOUT_SECONDS = 5.0
-"""How long a clock probe may take: an idle lane answers within milliseconds, and the driver waits."""
+FIRST_PROBE_SECONDS = 60.0
+"""How long the first clock probe of a lane may take. The lane was up a moment ago, so it answers at once unless its
+node has no core for it; without an offset none of its reports could be placed in time."""
 POLL_SECONDS = 0.2
 """How often the web's commands are read while the driver waits for the cluster, so that a cancel takes effect soon."""
 
@@ -172,17 +173,23 @@ class ClusterLanes:
         self.measure_clocks(lanes)
 
     def measure_clocks(self, lanes: Iterable[str]) -> None:
-        """Probe the clocks of idle lanes; a lane that does not answer in time keeps its offset."""
+        """Probe the clocks of idle lanes. A lane that does not answer in time keeps its offset; one
+        without an offset is ended, and its loss is handled where its next call fails."""
         for name in lanes:
             handle = self._handles[name]
+            # A later probe that took longer would not be used, and the driver waits.
+            timeout = MAX_ROUND_TRIP_SECONDS if handle.clock.is_measured else FIRST_PROBE_SECONDS
             sent = self._clock.now()
             try:
-                reading = ray.get(handle.actor.clock.remote(), timeout=CLOCK_TIMEOUT_SECONDS)
-            except (ray.exceptions.GetTimeoutError, ray.exceptions.RayActorError):
-                # The next call to a dead lane fails, and that is where its loss is handled.
-                logger.warning("lane %s did not answer a clock probe", name)
-                continue
-            handle.clock.measure(sent, reading, self._clock.now())
+                reading = ray.get(handle.actor.clock.remote(), timeout=timeout)
+            except ray.exceptions.GetTimeoutError:
+                if not handle.clock.is_measured:
+                    logger.warning("lane %s did not answer within %.0f s of its start: it is ended", name, timeout)
+                    self.kill(name)
+            except ray.exceptions.RayActorError:
+                logger.warning("lane %s is lost: it did not answer a clock probe", name)
+            else:
+                handle.clock.measure(sent, reading, self._clock.now())
 
     def restart(self, lane: str) -> None:
         """Start a new actor on a lost lane's resources. Its location and clock are unknown until it is up."""
