@@ -1,7 +1,8 @@
 """The batch times and costs that a run reported, and the simulator's prediction of the same run."""
 
+import random
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,11 @@ from worker.scheduling.simulator.simulated_lanes import SimulatedLane
 from worker.scheduling.simulator.simulator import Simulator
 
 Costs = dict[tuple[str, CostKind], Cost]
+
+NUM_SIMULATIONS = 20
+VARIATION = 0.02
+"""By how much an emulated lane's seconds differ from call to call: the milliseconds of a message in tenths of a
+second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,9 @@ class RunMeasurements:
         return statistics.mean(self.batch_seconds[batch] for batch in batches)
 
 
-def simulated(spec: RunSpec, costs: CostTable) -> RunMeasurements:
+def simulated(
+    spec: RunSpec, costs: CostTable, vary: Callable[[float], float] = lambda seconds: seconds
+) -> RunMeasurements:
     """The run simulated with the lanes that it would be granted. Like a real run's, its scheduler knows only the costs
     that it measures itself."""
     scheduler = Scheduler(
@@ -66,7 +74,7 @@ def simulated(spec: RunSpec, costs: CostTable) -> RunMeasurements:
             published_at.append(at)
 
     lanes = [SimulatedLane(lane=grant.lane, role=grant.role) for grant in grants(spec)]
-    Simulator(scheduler, lanes, costs, None, observe=observe).run()
+    Simulator(scheduler, lanes, costs, None, observe=observe, vary=vary).run()
     seconds = {batch: published_at[batch] - published_at[batch - 1] for batch in range(1, len(published_at))}
     return RunMeasurements(seconds, {})
 
@@ -81,8 +89,22 @@ def first_estimate(spec: RunSpec) -> Costs:
     return {(names.get(lane, lane), kind): cost for (lane, kind), cost in pool.cost_table(trainers).items()}
 
 
+def expected_seconds(spec: RunSpec, costs: CostTable, batches: Iterable[int]) -> float:
+    """The mean seconds of `batches` over simulations whose work takes a little more or less each time, as a real run's
+    does: where two lanes are free at almost the same time, milliseconds decide which takes the last fragment, and with
+    lanes of unlike speed the batches of one simulation are all of the one kind or all of the other."""
+    batches = tuple(batches)
+
+    def one(seed: int) -> float:
+        draw = random.Random(seed)
+        varied = simulated(spec, costs, lambda seconds: seconds * draw.uniform(1 - VARIATION, 1 + VARIATION))
+        return varied.mean_seconds(batches)
+
+    return statistics.mean(map(one, range(NUM_SIMULATIONS)))
+
+
 def prediction_error(measured: RunMeasurements, spec: RunSpec, *, measured_by: int, batches: Iterable[int]) -> float:
     """Predicted ÷ measured mean seconds of `batches`, less 1, with the costs measured by the end of batch
     `measured_by`."""
     batches = tuple(batches)
-    return simulated(spec, measured.costs[measured_by]).mean_seconds(batches) / measured.mean_seconds(batches) - 1
+    return expected_seconds(spec, measured.costs[measured_by], batches) / measured.mean_seconds(batches) - 1
