@@ -14,8 +14,10 @@ import os
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 
 from rich.console import Console
 
@@ -73,7 +75,9 @@ def started_stack(console: Console) -> Iterator[Started]:
         if not environment.HAS_OWN_DATABASE:
             start_postgres(stack)
         console.print("Preparing tables and static files …")
-        first_start.migrate_and_collect()
+        # Django's record of all migrations is 30 MB, which would be held as long as the stack serves.
+        with ProcessPoolExecutor(max_workers=1, mp_context=get_context("fork")) as own_process:
+            own_process.submit(first_start.migrate_and_collect).result()
         admin, password = first_start.ensure_admin(var)
         project = first_start.ensure_project(admin)
         if ray is not None:
