@@ -11,7 +11,7 @@ import { Player } from "../run/media.tsx";
 import { rewardScale } from "../run/sample_rows.ts";
 import { Tile } from "../run/sample_tile.tsx";
 import { alignedByPrompt, type ComparedRun } from "./compared_run.ts";
-import { RunLabel } from "./run_label.tsx";
+import { RunsHead } from "./run_label.tsx";
 
 /** Prompts shown, and members of each; the runs' own pages have all of them. */
 const [MAX_PROMPTS, MAX_MEMBERS] = [12, 4];
@@ -123,16 +123,7 @@ function Grid({ runs, samples }: { runs: readonly ComparedRun[]; samples: Cells 
     <>
       <div class="table-wrap" tabIndex={0} role="region" aria-label="Samples of each run">
         <table class="sample-table">
-          <thead>
-            <tr>
-              <th>Prompt</th>
-              {runs.map((one) => (
-                <th key={one.run.id}>
-                  <RunLabel {...one} />
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <RunsHead of="Prompt" runs={runs} />
           <tbody>
             {rows.slice(0, MAX_PROMPTS).map(([prompt, cells]) => (
               <tr key={prompt}>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { isObject } from "../../base/paths.ts";
 import { Empty } from "../../ui/states.tsx";
 import type { ComparedRun } from "./compared_run.ts";
-import { RunLabel } from "./run_label.tsx";
+import { RunsHead } from "./run_label.tsx";
 import { type SettingRow, type SettingSection, settingSections, settingText } from "./setting_rows.ts";
 
 export function DifferingSettings({ runs }: { runs: readonly ComparedRun[] }) {
@@ -32,16 +32,7 @@ export function DifferingSettings({ runs }: { runs: readonly ComparedRun[] }) {
       ) : (
         <div class="table-wrap" tabIndex={0} role="region" aria-label="Settings of each run">
           <table class="compare-settings">
-            <thead>
-              <tr>
-                <th>Setting</th>
-                {runs.map((one) => (
-                  <th key={one.run.id}>
-                    <RunLabel {...one} />
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <RunsHead of="Setting" runs={runs} />
             {shown.map((section) => (
               <Section key={section.key} section={section} numRuns={runs.length} />
             ))}
