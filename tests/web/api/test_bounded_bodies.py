@@ -1,6 +1,7 @@
 """No field of a request is unbounded, and no value at any place of a body makes the server fail."""
 
 import importlib
+import json
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
@@ -150,7 +151,8 @@ DRFS_OWN = re.compile(r"Ensure this|This field|Input should|Value error|NoneType
 def problem_of(client: APIClient, method: str, path: str, body: Any) -> str:
     """What is wrong with the answer: a failure of the server, or a refusal in words that are not ours; else empty."""
     try:
-        response = getattr(client, method)(path, body, format="json")
+        # Escaped, as browsers send it: the test client's own renderer refuses half of a surrogate pair.
+        response = getattr(client, method)(path, json.dumps(body), content_type="application/json")
     except Exception as error:
         return f"{path} with {str(body)[:200]} failed: {error!r}"
     if response.status_code == 400:

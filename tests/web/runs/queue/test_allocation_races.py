@@ -204,6 +204,7 @@ def test_fifty_dispatchers_at_once_give_every_lane_to_one_run_and_every_gang_who
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # Twenty times fifty threads on two cores, which other work may need too.
 @pytest.mark.django_db(transaction=True)
 @settings(of_threads, max_examples=20)
 @given(dispatchers=dispatchers, seed=st.integers(0, 2**32))
