@@ -132,7 +132,9 @@ export const api = {
     call("GET", "/api/v1/runs/{run_id}/bubbles", { ...of(run), query: { from, to } }),
   plan: (run: string) => call("GET", "/api/v1/runs/{run_id}/plan", of(run)),
   lending: (run: string) => call("GET", "/api/v1/runs/{run_id}/lending", of(run)),
-  staleness: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/staleness", of(run))),
+  /** How stale the trajectories of each batch were, in at most `max_columns` columns. */
+  staleness: (run: string, asked: { max_columns: number; from_batch?: number; to_batch?: number }) =>
+    call("GET", "/api/v1/runs/{run_id}/staleness", { ...of(run), query: asked }),
   /** What became of the groups of each prompt, at most `limit` prompts. */
   prompts: (run: string, order: PromptOrder, limit: number) =>
     call("GET", "/api/v1/runs/{run_id}/prompts", { ...of(run), query: { order, limit } }),

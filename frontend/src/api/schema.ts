@@ -1311,7 +1311,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description A view below one run, which the user must see. */
+        /**
+         * @description How many trajectories of each trained batch were how stale. With more than `max_columns` batches in the
+         *     window, neighbours share a column.
+         */
         readonly get: operations["runs_staleness_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -7180,6 +7183,27 @@ export interface components {
          */
         readonly StaleClip: "proximal" | "behaviour";
         /**
+         * StalenessColumn
+         * @description The trajectories of one batch, or of several neighbours, by their staleness when they were trained on.
+         */
+        readonly StalenessColumn: {
+            readonly first_batch: number;
+            readonly last_batch: number;
+            /** @description Batches that reported their staleness. */
+            readonly num_batches: number;
+            /** @description Number of trajectories of all these batches by staleness in policy versions. */
+            readonly counts: {
+                readonly [key: string]: number;
+            };
+        };
+        /** StalenessColumns */
+        readonly StalenessColumns: {
+            /** @description Ascending by batch; each but the last covers the same number of batches. */
+            readonly columns: readonly components["schemas"]["StalenessColumn"][];
+            /** @description Number of the newest item read. */
+            readonly stream_seq: number;
+        };
+        /**
          * StalenessEvent
          * @description Number of samples of a batch by their staleness when they were trained on.
          */
@@ -7222,14 +7246,6 @@ export interface components {
             readonly at: number;
             readonly attempt: number;
             readonly body: components["schemas"]["StalenessFields"];
-        };
-        /** StalenessOfBatch */
-        readonly StalenessOfBatch: {
-            readonly batch: number;
-            /** @description Number of samples by their staleness in policy versions when they were trained on. */
-            readonly counts: {
-                readonly [key: string]: number;
-            };
         };
         /**
          * StateEvent
@@ -7917,10 +7933,11 @@ export type SpecToPlan = components['schemas']['SpecToPlan'];
 export type SpecToValidate = components['schemas']['SpecToValidate'];
 export type SplitPoint = components['schemas']['SplitPoint'];
 export type StaleClip = components['schemas']['StaleClip'];
+export type StalenessColumn = components['schemas']['StalenessColumn'];
+export type StalenessColumns = components['schemas']['StalenessColumns'];
 export type StalenessEvent = components['schemas']['StalenessEvent'];
 export type StalenessFields = components['schemas']['StalenessFields'];
 export type StalenessItem = components['schemas']['StalenessItem'];
-export type StalenessOfBatch = components['schemas']['StalenessOfBatch'];
 export type StateEvent = components['schemas']['StateEvent'];
 export type StateFields = components['schemas']['StateFields'];
 export type StateItem = components['schemas']['StateItem'];
@@ -10314,7 +10331,13 @@ export interface operations {
     };
     readonly runs_staleness_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description First batch of the window, from 1. */
+                readonly from_batch?: number;
+                readonly max_columns?: number;
+                /** @description Last batch of the window. */
+                readonly to_batch?: number;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -10328,11 +10351,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** Format: uri */
-                        readonly next: string | null;
-                        readonly results: readonly components["schemas"]["StalenessOfBatch"][];
-                    };
+                    readonly "application/json": components["schemas"]["StalenessColumns"];
                 };
             };
             readonly default: components["responses"]["Refusal"];

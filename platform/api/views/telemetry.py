@@ -22,9 +22,9 @@ from runs.models import Run
 from runs.selectors import get_run, visible_runs
 from telemetry import selectors
 from telemetry.curves.curves import Curves, Sparklines, curves, sparklines
+from telemetry.curves.staleness_columns import StalenessColumns, staleness_columns
 from telemetry.lending.lending_ledger import Lending, lending
 from telemetry.prompts.prompt_audit import PromptAuditPage, PromptOrder, prompt_audit
-from telemetry.selectors import StalenessOfBatch
 from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item, LogItem
 from telemetry.timeline.bubbles import Bubbles, bubbles
 from telemetry.timeline.timeline import Timeline, timeline
@@ -87,9 +87,12 @@ class LendingView(RunDataView):
 
 
 class StalenessView(RunDataView):
-    @extend_schema(responses={200: page_schema(list_of(StalenessOfBatch))})
+    @extend_schema(parameters=[bodies.StalenessQuery], responses={200: component(StalenessColumns)})
     def get(self, request: Request, run_id: UUID) -> Response:
-        return Response({"next": None, "results": selectors.staleness(self.run(run_id).pk)})
+        """How many trajectories of each trained batch were how stale. With more than `max_columns` batches in the
+        window, neighbours share a column."""
+        asked = checked(bodies.StalenessQuery(data=request.query_params))
+        return Response(staleness_columns(self.run(run_id).pk, **asked))
 
 
 class PromptsView(RunDataView):
