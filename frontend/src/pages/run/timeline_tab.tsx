@@ -20,7 +20,7 @@ export function TimelineTab({ store, run }: RunProps) {
     <div class="stack">
       <PlanPanel store={store} run={run} />
       <LanesOverTime store={store} run={run} />
-      <BubblePanel store={store} run={run} inFull />
+      <BubblePanel store={store} run={run} />
       <LendingPanel store={store} run={run} />
       <BorrowedLanes store={store} run={run} />
       <StalenessPanel store={store} run={run} />
