@@ -129,6 +129,11 @@ def server_figures(address: str, seeded: Seeded, run: Run, num_rounds: int) -> F
             ),
             "timeline of 200,000 spans: whole, ms": (f"runs/{run.pk}/timeline", {"limit": 6000}),
             "timeline of 200,000 spans: a window of 70 s, ms": (f"runs/{run.pk}/timeline", window),
+            "states of 64 lanes in 600 buckets: whole, ms": (f"runs/{run.pk}/lane-states", {"buckets": 600}),
+            "states of 64 lanes in 600 buckets: a window of 70 s, ms": (
+                f"runs/{run.pk}/lane-states",
+                {"from": window["from"], "to": window["to"], "buckets": 600},
+            ),
             "staleness of 20,000 batches in 500 columns, ms": (f"runs/{run.pk}/staleness", {"max_columns": 500}),
             "runs list of 10,000: rows, ms": ("runs", {"limit": NUM_ROWS}),
             "runs list of 10,000: sparklines, ms": ("runs:sparklines", {"ids": ",".join(row["id"] for row in rows)}),

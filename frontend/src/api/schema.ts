@@ -1044,6 +1044,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/lane-states": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description How many lanes of each role did what, in buckets of a window: the timeline of a run of many lanes. */
+        readonly get: operations["runs_lane_states_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/lending": {
         readonly parameters: {
             readonly query?: never;
@@ -1333,6 +1350,26 @@ export interface paths {
         };
         /** @description Lane time in a window. With more than `limit` spans, neighbouring short spans of a lane are merged. */
         readonly get: operations["runs_timeline_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs/{run_id}/trace": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Lane time in a window as a file for Perfetto (https://ui.perfetto.dev): Trace Event Format, gzipped. Of a
+         *     run with more than a million spans it holds the newest.
+         */
+        readonly get: operations["runs_trace_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3814,6 +3851,19 @@ export interface components {
             readonly rewards_on_gpus: boolean;
         };
         /**
+         * LaneStates
+         * @description The lanes of a run by role and kind of span, in buckets of equal length.
+         */
+        readonly LaneStates: {
+            /** @description Where the first bucket begins, in Unix seconds. */
+            readonly start: number;
+            readonly bucket_seconds: number;
+            readonly num_buckets: number;
+            readonly roles: readonly components["schemas"]["RoleStates"][];
+            /** @description Number of the newest item read. */
+            readonly stream_seq: number;
+        };
+        /**
          * LaneStep
          * @description How far a lane of a resize is.
          * @enum {string}
@@ -6274,6 +6324,20 @@ export interface components {
             readonly role: components["schemas"]["LaneRole"];
         };
         /**
+         * RoleStates
+         * @description What the lanes of one role did.
+         */
+        readonly RoleStates: {
+            /** @description Empty for lanes of which neither placement nor name tells it. */
+            readonly role: string;
+            /** @description Lanes that have reported since the run began. */
+            readonly num_lanes: number;
+            /** @description By kind of span, the mean number of lanes in it, a number for each bucket. */
+            readonly states: {
+                readonly [key: string]: readonly number[];
+            };
+        };
+        /**
          * RunBody
          * @description A run in full, as one reader may see it.
          */
@@ -7727,6 +7791,7 @@ export type LaneMovePage = components['schemas']['LaneMovePage'];
 export type LaneProgress = components['schemas']['LaneProgress'];
 export type LaneRole = components['schemas']['LaneRole'];
 export type LaneSpec = components['schemas']['LaneSpec'];
+export type LaneStates = components['schemas']['LaneStates'];
 export type LaneStep = components['schemas']['LaneStep'];
 export type LanesEvent = components['schemas']['LanesEvent'];
 export type LanesFields = components['schemas']['LanesFields'];
@@ -7887,6 +7952,7 @@ export type RewardMixing = components['schemas']['RewardMixing'];
 export type RewardName = components['schemas']['RewardName'];
 export type RewardSpec = components['schemas']['RewardSpec'];
 export type RoleChange = components['schemas']['RoleChange'];
+export type RoleStates = components['schemas']['RoleStates'];
 export type Run = components['schemas']['Run'];
 export type RunChangedFrame = components['schemas']['RunChangedFrame'];
 export type RunCommand = components['schemas']['RunCommand'];
@@ -9923,6 +9989,34 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly runs_lane_states_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                readonly buckets?: number;
+                /** @description Start of the window in Unix seconds. Default: the start of the first span. */
+                readonly from?: number;
+                /** @description End of the window in Unix seconds. Default: the end of the newest span. */
+                readonly to?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["LaneStates"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_lending_retrieve: {
         readonly parameters: {
             readonly query?: {
@@ -10380,6 +10474,33 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_trace_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Start of the window in Unix seconds. Default: the start of the first span. */
+                readonly from?: number;
+                /** @description End of the window in Unix seconds. Default: the end of the newest span. */
+                readonly to?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/gzip": string;
                 };
             };
             readonly default: components["responses"]["Refusal"];

@@ -255,3 +255,26 @@ test("the axis counts from the first recorded instant", () => {
   loaded();
   assert.equal(state.origin, 100);
 });
+
+test("64 lanes are a row a role until one is opened, and a filter shows the lanes that match", () => {
+  state = new TimelineState(
+    () => 0,
+    null,
+    () => new Promise(() => undefined),
+  );
+  const names = [
+    ...Array.from({ length: 48 }, (_, index) => `rollout-${index}`),
+    ...Array.from({ length: 16 }, (_, index) => `trainer-${index}`),
+  ];
+  state.load(timeline({ spans: names.map((name) => span({ lane: name, start: 100, end: 200 })) }));
+  assert.ok(state.prepare(WIDTH));
+  assert.deepEqual([state.fleet.length, state.tracks.length], [2, 0]);
+  assert.equal(state.roleAt(state.layout.rowsTop + 1), "trainer");
+  state.toggle("rollout");
+  assert.deepEqual([state.fleet.length, state.tracks.length], [2, 48]);
+  state.point(300, rowTop(state.layout, 0) + 3);
+  assert.equal(state.selection.value?.track.lane, "rollout-0");
+  state.filter.value = "trainer-3";
+  assert.deepEqual([state.fleet.length, state.tracks.map((track) => track.lane)], [0, ["trainer-3"]]);
+  state.stop();
+});

@@ -1,4 +1,4 @@
-"""The query parameters of curves, timeline, bubbles, lending, staleness, events and logs."""
+"""The query parameters of curves, timeline, lane states, bubbles, lending, staleness, events and logs."""
 
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from telemetry.curves.staleness_columns import LAST_BATCH, MAX_COLUMNS
 from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
 from telemetry.prompts.prompt_audit import PromptOrder
 from telemetry.selectors import LOG_LEVELS
+from telemetry.timeline.lane_states import DEFAULT_BUCKETS, MAX_BUCKETS
 from telemetry.timeline.timeline import DEFAULT_SPANS, MAX_SPANS
 from worker.contracts.metric_names import Metric
 from worker.contracts.shown_values import shown
@@ -72,6 +73,10 @@ class WindowQuery(serializers.Serializer[Any]):
 
 class TimelineQuery(WindowQuery):
     limit = serializers.IntegerField(default=DEFAULT_SPANS, min_value=100, max_value=MAX_SPANS)
+
+
+class LaneStatesQuery(WindowQuery):
+    buckets = serializers.IntegerField(default=DEFAULT_BUCKETS, min_value=1, max_value=MAX_BUCKETS)
 
 
 class LendingQuery(serializers.Serializer[Any]):

@@ -36,7 +36,7 @@ function LanesOverTime({ store, run }: RunProps) {
   const address = picked && fragmentOf(picked);
   return (
     <section class={`card ${address ? "with-inspector" : ""}`} aria-label="Lanes">
-      <Timeline state={store.timeline} onPick={setPicked} />
+      <Timeline state={store.timeline} onPick={setPicked} trace={`/api/v1/runs/${run.id}/trace`} />
       {address && <FragmentInspector run={run} address={address} span={picked} onClose={() => setPicked(null)} />}
     </section>
   );
