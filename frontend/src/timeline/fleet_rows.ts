@@ -37,3 +37,12 @@ export function rowsOf(tracks: readonly LaneTrack[], openRoles: ReadonlySet<stri
   }
   return { fleet, fleetAfter, tracks: shown };
 }
+
+/** Lanes whose name, role, node or device holds every word of the filter. */
+export function matching(tracks: readonly LaneTrack[], filter: string): readonly LaneTrack[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  return tracks.filter((track) => {
+    const text = `${track.lane} ${roleOf(track)} ${track.info?.node ?? ""} ${track.info?.device ?? ""}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}

@@ -8,9 +8,9 @@ import { type Signal, signal } from "@preact/signals";
 import type { LaneStates, LendDecision, StreamItem, Timeline, TimelineSpan } from "../api/schema.ts";
 import { serverNow } from "../base/clock.ts";
 import { decisionBehind } from "../live/lends.ts";
-import { type FleetRow, type Rows, rowsOf } from "./fleet_rows.ts";
+import { type FleetRow, matching, type Rows, rowsOf } from "./fleet_rows.ts";
 import { FleetStates, lanesAt, type ReadStates } from "./fleet_states.ts";
-import { type LaneTrack, type LaneTracks, roleOf } from "./lane_tracks.ts";
+import type { LaneTrack, LaneTracks } from "./lane_tracks.ts";
 import { fleetAt, type Layout, laneAt, layoutOf } from "./layout.ts";
 import { LevelsOfDetail, type ReadTimeline } from "./levels_of_detail.ts";
 import type { RecordedTime } from "./recorded_time.ts";
@@ -121,6 +121,12 @@ export class TimelineState {
     return tracks.map(({ lane, info }) => ({ lane, info, spans: lanes.spansOf(lane) }));
   }
 
+  /** Every kind of span that is drawn; where spans were merged, the states of the lanes know more. */
+  get kinds(): ReadonlySet<string> {
+    const states = this.states?.roles.flatMap((role) => Object.keys(role.states)) ?? [];
+    return new Set<string>([...this.lanes.kinds, ...this.shown.lanes.kinds, ...states]);
+  }
+
   /** The rows of roles of many lanes. */
   get fleet(): readonly FleetRow[] {
     return this.rows.fleet;
@@ -134,7 +140,7 @@ export class TimelineState {
   /** Every lane that matches the filter; without a filter roles of many lanes come in one row, which may be open. */
   private get rows(): Rows {
     if (this.fleetStates && this.filter.value.trim() === "") return rowsOf(this.lanes.tracks, this.openRoles.value);
-    return { fleet: [], fleetAfter: [], tracks: this.filteredTracks() };
+    return { fleet: [], fleetAfter: [], tracks: matching(this.lanes.tracks, this.filter.value) };
   }
 
   /** Show the lanes of a role, or its one row only. */
@@ -143,16 +149,6 @@ export class TimelineState {
     if (!open.delete(role)) open.add(role);
     this.clearSelection();
     this.openRoles.value = open;
-  }
-
-  /** Lanes whose name, role, node or device holds every word of the filter. */
-  private filteredTracks(): readonly LaneTrack[] {
-    const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    if (words.length === 0) return this.lanes.tracks;
-    return this.lanes.tracks.filter((track) => {
-      const text = `${track.lane} ${roleOf(track)} ${track.info?.node ?? ""} ${track.info?.device ?? ""}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    });
   }
 
   /** Everything but lanes, as fine as the window allows. */

@@ -69,9 +69,9 @@ def test_states_sum_to_the_lane_time_of_any_window(
     for numbers in role["states"].values():
         assert len(numbers) == buckets
         assert all(-1e-3 <= number <= len(lives) for number in numbers)
-    seconds = {kind: sum(numbers) * states["bucket_seconds"] for kind, numbers in role["states"].items()}
+    summed = {kind: sum(numbers) * states["bucket_seconds"] for kind, numbers in role["states"].items()}
     # Each number is rounded to a thousandth of a lane.
-    assert seconds == pytest.approx(expected, abs=20 * 0.0006)
+    assert summed == pytest.approx(expected, abs=20 * 0.0006)
 
 
 def test_64_lanes_come_in_one_row_a_role(driver: Any, spans: Make) -> None:
