@@ -57,6 +57,8 @@ run_urls = [
     path("plan", run_history.PlanView.as_view()),
     path("metrics", telemetry.MetricsView.as_view()),
     path("timeline", telemetry.TimelineView.as_view()),
+    path("lane-states", telemetry.LaneStatesView.as_view()),
+    path("trace", telemetry.TraceView.as_view()),
     path("fragments/<int:batch>/<int:group>/<int:fragment>", run_fragments.FragmentView.as_view()),
     path("bubbles", telemetry.BubblesView.as_view()),
     path("lending", telemetry.LendingView.as_view()),

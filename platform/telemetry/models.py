@@ -129,6 +129,8 @@ class SpanRow(models.Model):
         indexes = [
             models.Index(fields=["run", "end", "start"], name="span_by_window"),
             models.Index(fields=["run", "lane", "start"], name="span_by_lane"),
+            # For the story of a fragment: without it all spans of the run are read.
+            models.Index(fields=["run", "batch"], name="span_by_batch"),
         ]
 
 

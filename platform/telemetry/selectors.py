@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from django.db.models import QuerySet
-from pydantic import with_config
-from typing_extensions import TypedDict
 
 from runs.models import RunStream, RunTransition
 from runs.run_body import transition_item
@@ -18,13 +16,6 @@ from telemetry.observed_lanes import Lane
 from telemetry.stream_items import TRANSITION, Item, item
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
-
-
-@with_config(use_attribute_docstrings=True)
-class StalenessOfBatch(TypedDict):
-    batch: int
-    counts: dict[str, int]
-    """Number of samples by their staleness in policy versions when they were trained on."""
 
 
 def last_stream_seq(run_id: UUID) -> int:
@@ -70,18 +61,6 @@ def lanes_of(run_id: UUID) -> list[Lane]:
     body = StreamItem.objects.filter(run_id=run_id, type="lanes").order_by("-stream_seq").values_list("body", flat=True)
     newest = body.first()
     return list(newest["lanes"]) if newest else []
-
-
-def staleness(run_id: UUID) -> list[StalenessOfBatch]:
-    """The staleness of each trained batch, ascending, superseded batches left out."""
-    rows = StreamItem.objects.filter(run_id=run_id, type__in=("staleness", "resumed")).order_by("stream_seq")
-    by_batch: dict[int, dict[str, int]] = {}
-    for kind, body in rows.values_list("type", "body"):
-        if kind == "resumed":
-            by_batch = {batch: counts for batch, counts in by_batch.items() if batch <= body["batch"]}
-        else:
-            by_batch[body["batch"]] = body["counts"]
-    return [{"batch": batch, "counts": counts} for batch, counts in sorted(by_batch.items())]
 
 
 def _items_of(run_id: UUID, types: Collection[str]) -> tuple[QuerySet[StreamItem], QuerySet[RunTransition]]:

@@ -17,7 +17,7 @@ from accounts.models import Project, User
 from runs.models import Run
 from tests.bench.pool_figures import CHROMIUM, client, page_figures, served, timed
 from tests.bench.seeded_pool import Seeded, seed
-from tests.bench.seeded_telemetry import TOKEN, Size, seed_list, seed_run
+from tests.bench.seeded_telemetry import TOKEN, Size, last_seq, seed_list, seed_run
 
 NUM_NODES, GPUS_OF_A_NODE = 64, 8
 NUM_ROWS = 100
@@ -129,6 +129,12 @@ def server_figures(address: str, seeded: Seeded, run: Run, num_rounds: int) -> F
             ),
             "timeline of 200,000 spans: whole, ms": (f"runs/{run.pk}/timeline", {"limit": 6000}),
             "timeline of 200,000 spans: a window of 70 s, ms": (f"runs/{run.pk}/timeline", window),
+            "states of 64 lanes in 600 buckets: whole, ms": (f"runs/{run.pk}/lane-states", {"buckets": 600}),
+            "states of 64 lanes in 600 buckets: a window of 70 s, ms": (
+                f"runs/{run.pk}/lane-states",
+                {"from": window["from"], "to": window["to"], "buckets": 600},
+            ),
+            "staleness of 20,000 batches in 500 columns, ms": (f"runs/{run.pk}/staleness", {"max_columns": 500}),
             "runs list of 10,000: rows, ms": ("runs", {"limit": NUM_ROWS}),
             "runs list of 10,000: sparklines, ms": ("runs:sparklines", {"ids": ",".join(row["id"] for row in rows)}),
         }
@@ -193,7 +199,7 @@ def live_figures(
     page.wait_for_timeout(SETTLE_MILLISECONDS)
     waits: list[float] = []
     step = run.num_batches_done
-    seq = 2 * step + 1
+    seq = last_seq(step)
     with watching(address, seeded, run, num_viewers - 1), httpx.Client(base_url=address) as driver:
         driver.headers["Authorization"] = f"Bearer {TOKEN}"
         for turn in range(num_rounds + 1):
@@ -214,7 +220,7 @@ def live_figures(
 def watching(address: str, seeded: Seeded, run: Run, number: int) -> Iterator[None]:
     """So many sockets that follow the run, each read by a thread."""
     cookies = "; ".join(f"{name}={value}" for name, value in seeded.session.items())
-    after = 2 * run.num_batches_done + 1
+    after = last_seq(run.num_batches_done)
     path = f"{address.replace('http', 'ws', 1)}/ws/v1/runs/{run.pk}?after_seq={after}"
     headers = {"Cookie": cookies, "Origin": address}
     with ExitStack() as opened_sockets:

@@ -1,8 +1,8 @@
 """A run of any size and a list of many, as rows: what long trainings leave in the database. Django must be set up
 before this is imported.
 
-The run's metrics, spans, versions and queue depths are made by the database itself, since the ingest would take hours;
-rollups and lane time are summed from them, as the ingest keeps them.
+The run's metrics, spans, versions, queue depths and staleness are made by the database itself, since the ingest would
+take hours; rollups and lane time are summed from them, as the ingest keeps them.
 """
 
 import time
@@ -57,12 +57,13 @@ FROM telemetry_spanrow WHERE run_id = %(run)s GROUP BY run_id, lane, kind, cause
 """
 _ITEMS = """
 INSERT INTO telemetry_streamitem (run_id, stream_seq, attempt, seq, type, at, body)
-SELECT %(run)s, 2 * batch + odd, 1, 2 * batch + odd, (ARRAY['publish', 'queues'])[1 + odd],
-       %(start)s + batch * %(seconds)s, CASE odd
+SELECT %(run)s, 3 * batch + part, 1, 3 * batch + part, (ARRAY['publish', 'queues', 'staleness'])[1 + part],
+       %(start)s + batch * %(seconds)s, CASE part
        WHEN 0 THEN jsonb_build_object('policy_version', batch, 'num_bytes', 1, 'num_tensors', 1, 'sha256', '',
                                       'seconds', 0.1)
-       ELSE jsonb_build_object('batch', batch, 'depths', jsonb_build_object('ready', batch %% 17)) END
-FROM generate_series(1, %(batches)s) AS batch, generate_series(0, 1) AS odd
+       WHEN 1 THEN jsonb_build_object('batch', batch, 'depths', jsonb_build_object('ready', batch %% 17))
+       ELSE jsonb_build_object('batch', batch, 'counts', jsonb_build_object('0', 4 - batch %% 4, '1', batch %% 4)) END
+FROM generate_series(1, %(batches)s) AS batch, generate_series(0, 2) AS part
 """
 
 
@@ -80,6 +81,11 @@ class Size:
         return self.num_points // self.num_keys
 
 
+def last_seq(num_batches: int) -> int:
+    """The number of the newest event of a seeded run."""
+    return 3 * num_batches + 2
+
+
 def seed_run(user: User, project: Project, size: Size) -> Run:
     """A live run of that size, whose driver has sent as many events as the run's number says."""
     run = _running(user, project, size.num_batches)
@@ -92,7 +98,7 @@ def seed_run(user: User, project: Project, size: Size) -> Run:
         "seconds": BATCH_SECONDS,
         "batches": size.num_batches,
     }
-    last = 2 * size.num_batches + 1
+    last = last_seq(size.num_batches)
     with connection.cursor() as cursor:
         cursor.execute(_POINTS, {**common, "keys": keys})
         _roll_up([run])

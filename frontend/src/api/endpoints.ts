@@ -125,6 +125,9 @@ export const api = {
     call("GET", "/api/v1/runs:sparklines", { query: { ids: runs.join(","), key } }),
   timeline: (run: string, asked: { from?: number; to?: number; limit: number }) =>
     call("GET", "/api/v1/runs/{run_id}/timeline", { ...of(run), query: asked }),
+  /** How many lanes of each role did what, in buckets of a window. */
+  laneStates: (run: string, asked: { from: number; to: number; buckets: number }) =>
+    call("GET", "/api/v1/runs/{run_id}/lane-states", { ...of(run), query: asked }),
   /** Where and when each part of a fragment ran; `batch` counts from 0, as spans do. */
   fragment: (run_id: string, fragment: { batch: number; group: number; fragment: number }) =>
     call("GET", "/api/v1/runs/{run_id}/fragments/{batch}/{group}/{fragment}", { path: { run_id, ...fragment } }),
@@ -132,7 +135,9 @@ export const api = {
     call("GET", "/api/v1/runs/{run_id}/bubbles", { ...of(run), query: { from, to } }),
   plan: (run: string) => call("GET", "/api/v1/runs/{run_id}/plan", of(run)),
   lending: (run: string) => call("GET", "/api/v1/runs/{run_id}/lending", of(run)),
-  staleness: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/staleness", of(run))),
+  /** How stale the trajectories of each batch were, in at most `max_columns` columns. */
+  staleness: (run: string, asked: { max_columns: number; from_batch?: number; to_batch?: number }) =>
+    call("GET", "/api/v1/runs/{run_id}/staleness", { ...of(run), query: asked }),
   /** What became of the groups of each prompt, at most `limit` prompts. */
   prompts: (run: string, order: PromptOrder, limit: number) =>
     call("GET", "/api/v1/runs/{run_id}/prompts", { ...of(run), query: { order, limit } }),

@@ -1044,6 +1044,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/lane-states": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description How many lanes of each role did what, in buckets of a window: the timeline of a run of many lanes. */
+        readonly get: operations["runs_lane_states_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/lending": {
         readonly parameters: {
             readonly query?: never;
@@ -1311,7 +1328,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description A view below one run, which the user must see. */
+        /**
+         * @description How many trajectories of each trained batch were how stale. With more than `max_columns` batches in the
+         *     window, neighbours share a column.
+         */
         readonly get: operations["runs_staleness_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -1330,6 +1350,26 @@ export interface paths {
         };
         /** @description Lane time in a window. With more than `limit` spans, neighbouring short spans of a lane are merged. */
         readonly get: operations["runs_timeline_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs/{run_id}/trace": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Lane time in a window as a file for Perfetto (https://ui.perfetto.dev): Trace Event Format, gzipped. Of a
+         *     run with more than a million spans it holds the newest.
+         */
+        readonly get: operations["runs_trace_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -3811,6 +3851,19 @@ export interface components {
             readonly rewards_on_gpus: boolean;
         };
         /**
+         * LaneStates
+         * @description The lanes of a run by role and kind of span, in buckets of equal length.
+         */
+        readonly LaneStates: {
+            /** @description Where the first bucket begins, in Unix seconds. */
+            readonly start: number;
+            readonly bucket_seconds: number;
+            readonly num_buckets: number;
+            readonly roles: readonly components["schemas"]["RoleStates"][];
+            /** @description Number of the newest item read. */
+            readonly stream_seq: number;
+        };
+        /**
          * LaneStep
          * @description How far a lane of a resize is.
          * @enum {string}
@@ -6271,6 +6324,20 @@ export interface components {
             readonly role: components["schemas"]["LaneRole"];
         };
         /**
+         * RoleStates
+         * @description What the lanes of one role did.
+         */
+        readonly RoleStates: {
+            /** @description Empty for lanes of which neither placement nor name tells it. */
+            readonly role: string;
+            /** @description Lanes that have reported since the run began. */
+            readonly num_lanes: number;
+            /** @description By kind of span, the mean number of lanes in it, a number for each bucket. */
+            readonly states: {
+                readonly [key: string]: readonly number[];
+            };
+        };
+        /**
          * RunBody
          * @description A run in full, as one reader may see it.
          */
@@ -7180,6 +7247,27 @@ export interface components {
          */
         readonly StaleClip: "proximal" | "behaviour";
         /**
+         * StalenessColumn
+         * @description The trajectories of one batch, or of several neighbours, by their staleness when they were trained on.
+         */
+        readonly StalenessColumn: {
+            readonly first_batch: number;
+            readonly last_batch: number;
+            /** @description Batches that reported their staleness. */
+            readonly num_batches: number;
+            /** @description Number of trajectories of all these batches by staleness in policy versions. */
+            readonly counts: {
+                readonly [key: string]: number;
+            };
+        };
+        /** StalenessColumns */
+        readonly StalenessColumns: {
+            /** @description Ascending by batch; each but the last covers the same number of batches. */
+            readonly columns: readonly components["schemas"]["StalenessColumn"][];
+            /** @description Number of the newest item read. */
+            readonly stream_seq: number;
+        };
+        /**
          * StalenessEvent
          * @description Number of samples of a batch by their staleness when they were trained on.
          */
@@ -7222,14 +7310,6 @@ export interface components {
             readonly at: number;
             readonly attempt: number;
             readonly body: components["schemas"]["StalenessFields"];
-        };
-        /** StalenessOfBatch */
-        readonly StalenessOfBatch: {
-            readonly batch: number;
-            /** @description Number of samples by their staleness in policy versions when they were trained on. */
-            readonly counts: {
-                readonly [key: string]: number;
-            };
         };
         /**
          * StateEvent
@@ -7711,6 +7791,7 @@ export type LaneMovePage = components['schemas']['LaneMovePage'];
 export type LaneProgress = components['schemas']['LaneProgress'];
 export type LaneRole = components['schemas']['LaneRole'];
 export type LaneSpec = components['schemas']['LaneSpec'];
+export type LaneStates = components['schemas']['LaneStates'];
 export type LaneStep = components['schemas']['LaneStep'];
 export type LanesEvent = components['schemas']['LanesEvent'];
 export type LanesFields = components['schemas']['LanesFields'];
@@ -7871,6 +7952,7 @@ export type RewardMixing = components['schemas']['RewardMixing'];
 export type RewardName = components['schemas']['RewardName'];
 export type RewardSpec = components['schemas']['RewardSpec'];
 export type RoleChange = components['schemas']['RoleChange'];
+export type RoleStates = components['schemas']['RoleStates'];
 export type Run = components['schemas']['Run'];
 export type RunChangedFrame = components['schemas']['RunChangedFrame'];
 export type RunCommand = components['schemas']['RunCommand'];
@@ -7917,10 +7999,11 @@ export type SpecToPlan = components['schemas']['SpecToPlan'];
 export type SpecToValidate = components['schemas']['SpecToValidate'];
 export type SplitPoint = components['schemas']['SplitPoint'];
 export type StaleClip = components['schemas']['StaleClip'];
+export type StalenessColumn = components['schemas']['StalenessColumn'];
+export type StalenessColumns = components['schemas']['StalenessColumns'];
 export type StalenessEvent = components['schemas']['StalenessEvent'];
 export type StalenessFields = components['schemas']['StalenessFields'];
 export type StalenessItem = components['schemas']['StalenessItem'];
-export type StalenessOfBatch = components['schemas']['StalenessOfBatch'];
 export type StateEvent = components['schemas']['StateEvent'];
 export type StateFields = components['schemas']['StateFields'];
 export type StateItem = components['schemas']['StateItem'];
@@ -9906,6 +9989,34 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly runs_lane_states_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                readonly buckets?: number;
+                /** @description Start of the window in Unix seconds. Default: the start of the first span. */
+                readonly from?: number;
+                /** @description End of the window in Unix seconds. Default: the end of the newest span. */
+                readonly to?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["LaneStates"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_lending_retrieve: {
         readonly parameters: {
             readonly query?: {
@@ -10314,7 +10425,13 @@ export interface operations {
     };
     readonly runs_staleness_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description First batch of the window, from 1. */
+                readonly from_batch?: number;
+                readonly max_columns?: number;
+                /** @description Last batch of the window. */
+                readonly to_batch?: number;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -10328,11 +10445,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        /** Format: uri */
-                        readonly next: string | null;
-                        readonly results: readonly components["schemas"]["StalenessOfBatch"][];
-                    };
+                    readonly "application/json": components["schemas"]["StalenessColumns"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -10361,6 +10474,33 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_trace_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Start of the window in Unix seconds. Default: the start of the first span. */
+                readonly from?: number;
+                /** @description End of the window in Unix seconds. Default: the end of the newest span. */
+                readonly to?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/gzip": string;
                 };
             };
             readonly default: components["responses"]["Refusal"];

@@ -5,20 +5,15 @@ import { duration, number } from "../base/format.ts";
 import { colour, faded } from "../base/palette.ts";
 import { seriesDash } from "../base/series.ts";
 import type { ChartColumns, Column, XAxis } from "./axis.ts";
+import { type OnZoom, type Range, showWhole, zoomTo } from "./drag_zoom.ts";
 import { drawNames, namesWidth } from "./line_names.ts";
-import { axisStyle, drawReference, logAxis, padded, usePlot, valueAxis } from "./plot.ts";
+import { axisStyle, drawReference, LAST_LABEL, logAxis, padded, usePlot, valueAxis, WHOLE_INCREMENTS } from "./plot.ts";
 import type { YScale } from "./tools.tsx";
 
 export interface Line {
   readonly label: string;
   /** Name of a custom property, e.g. `--series-1`. */
   readonly colour: string;
-}
-
-/** A window of the x axis. */
-export interface Range {
-  readonly from: number;
-  readonly to: number;
 }
 
 interface Props {
@@ -33,20 +28,16 @@ interface Props {
   readonly scale?: YScale;
   /** Write the lines' names at their ends. */
   readonly named?: boolean;
+  /** Width of the value axis, in CSS pixels; as its labels need it without. */
+  readonly axisWidth?: number;
+  /** The chart beneath labels the x axis of both. */
+  readonly isAxisBelow?: boolean;
   /** The window of x that is shown; all of it without. */
   readonly zoom?: Range | null;
   /** A window was dragged out, or all asked for (null). Without it the chart zooms for itself, until its data change. */
-  readonly onZoom?: (zoom: Range | null) => void;
+  readonly onZoom?: OnZoom;
   readonly onCursor?: (index: number | null) => void;
 }
-
-/** Room for the half of the last tick's label that reaches beyond the axis, in CSS pixels. */
-const LAST_LABEL = 24;
-
-/** Batches and steps are whole; halves between them mean nothing. */
-const WHOLE_INCREMENTS = [1, 2, 5]
-  .flatMap((digit) => [0, 1, 2, 3, 4, 5, 6].map((power) => digit * 10 ** power))
-  .sort((a, b) => a - b);
 
 const X_LABEL: Record<XAxis, (value: number) => string> = {
   batch: (value) => number(value),
@@ -64,6 +55,7 @@ export function Chart(props: Props) {
       hasBand,
       props.smoothed,
       props.scale,
+      props.axisWidth,
     ],
     options: (latest, width) => options(latest, width, hasBand),
     columns: (latest) => columns(latest, hasBand),
@@ -128,23 +120,23 @@ function options(latest: { readonly current: Props }, width: number, hasBand: bo
     axes: [
       {
         ...axisStyle(),
-        size: 26,
+        size: props.isAxisBelow ? 6 : 26,
         gap: 4,
-        values: (_plot, ticks) => ticks.map(X_LABEL[props.axis]),
+        values: (_plot, ticks) => (props.isAxisBelow ? [] : ticks.map(X_LABEL[props.axis])),
         space: 70,
         ...(props.axis === "wall" ? {} : { incrs: WHOLE_INCREMENTS }),
       },
-      props.scale === "log" ? logAxis() : valueAxis(),
+      props.scale === "log" ? logAxis() : valueAxis(props.axisWidth),
     ],
     cursor: {
       sync: { key: `${props.syncKey}-${props.axis}`, scales: ["x", null] },
       y: false,
       points: { size: 7, width: 2 },
       drag: { x: true, y: false, uni: 20, setScale: props.onZoom === undefined },
-      ...(props.onZoom ? { bind: { dblclick: () => () => whole(latest.current) } } : {}),
+      ...(props.onZoom ? { bind: { dblclick: () => () => showWhole(latest.current.onZoom) } } : {}),
     },
     hooks: {
-      setSelect: [(plot) => zoomTo(latest.current, plot)],
+      setSelect: [(plot) => zoomTo(latest.current.onZoom, plot)],
       setCursor: [(plot) => latest.current.onCursor?.(plot.cursor.idx ?? null)],
       draw: [
         (plot) => {
@@ -154,23 +146,6 @@ function options(latest: { readonly current: Props }, width: number, hasBand: bo
       ],
     },
   };
-}
-
-/** A drag has ended: the window becomes the page's, which answers with finer points. */
-function zoomTo({ onZoom }: Props, plot: uPlot): void {
-  const { left, width } = plot.select;
-  if (!onZoom || width < LEAST_DRAG) return;
-  const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
-  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-  onZoom({ from, to });
-}
-
-/** Narrower drags are clicks, in CSS pixels. */
-const LEAST_DRAG = 4;
-
-function whole({ onZoom }: Props): null {
-  onZoom?.(null);
-  return null;
 }
 
 /** The window zoomed to; else a single point stands in the middle of a range of its own: uPlot has made 0–100 of one at

@@ -6,7 +6,7 @@ import type { Curves } from "../api/schema.ts";
 import { type Curve, curveOf, spliced } from "../live/growing_curve.ts";
 import type { MetricStore } from "../live/metric_store.ts";
 import { type XAxis, xValues } from "./axis.ts";
-import type { Range } from "./chart.tsx";
+import type { Range } from "./drag_zoom.ts";
 
 /** Points are asked for in steps of so many, so that panels of nearly one width share a request. */
 const STEP_POINTS = 250;

@@ -47,6 +47,14 @@ export function usePlot<Props>(plotted: Plotted<Props>): RefObject<HTMLDivElemen
 /** Width of a digit of an axis, in CSS pixels. */
 const CHAR_WIDTH = 6.2;
 
+/** Room for the half of the last tick's label that reaches beyond the axis, in CSS pixels. */
+export const LAST_LABEL = 24;
+
+/** Batches and steps are whole; halves between them mean nothing. */
+export const WHOLE_INCREMENTS = [1, 2, 5]
+  .flatMap((digit) => [0, 1, 2, 3, 4, 5, 6].map((power) => digit * 10 ** power))
+  .sort((a, b) => a - b);
+
 export function axisStyle(): uPlot.Axis {
   return {
     stroke: colour("--ink-3"),
@@ -56,11 +64,12 @@ export function axisStyle(): uPlot.Axis {
   };
 }
 
-/** The y axis, as wide as its longest label. */
-export function valueAxis(): uPlot.Axis {
+/** The y axis, as wide as its longest label if no width is given. */
+export function valueAxis(width?: number): uPlot.Axis {
   return {
     ...axisStyle(),
-    size: (_plot, texts) => Math.max(50, CHAR_WIDTH * Math.max(0, ...(texts ?? []).map((text) => text.length)) + 12),
+    size: (_plot, texts) =>
+      width ?? Math.max(50, CHAR_WIDTH * Math.max(0, ...(texts ?? []).map((text) => text.length)) + 12),
     gap: 6,
     values: (_plot, ticks, _axis, _space, increment) => tickTexts(ticks, increment),
   };

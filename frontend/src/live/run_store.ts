@@ -49,7 +49,11 @@ export class RunStore {
   readonly run = signal<Run | null>(null);
   readonly transitions = signal<readonly Transition[]>([]);
   readonly metrics = new MetricStore((asked) => api.metrics(this.id, asked));
-  readonly timeline = new TimelineState(serverNow, (asked) => api.timeline(this.id, asked));
+  readonly timeline = new TimelineState(
+    serverNow,
+    (asked) => api.timeline(this.id, asked),
+    (asked) => api.laneStates(this.id, asked),
+  );
   readonly events = new ItemList(isEvent);
   readonly logs = new ItemList(isLog);
   /** Rises with each item of these types: panels that read lists over REST watch it. */

@@ -1,6 +1,7 @@
 /** Painting the timeline: lanes of spans, time axis with version ticks, queue depths beneath on the same axis. */
 
 import { classOf } from "./classes.ts";
+import { drawFleet, drawFleetLabels } from "./draw_fleet.ts";
 import { drawChanges, drawLends, drawPulls, drawVersions } from "./draw_marks.ts";
 import { drawQueueLabels, drawQueues } from "./draw_queues.ts";
 import { type LaneTrack, labelOf } from "./lane_tracks.ts";
@@ -31,6 +32,7 @@ export function draw(scene: Scene, state: TimelineState): void {
   tracks.forEach((track, lane) => {
     for (const rectangle of rectanglesOf(track.spans, scene)) drawRectangle(scene, rectangle, lane);
   });
+  drawFleet(scene, state.fleet, state.states);
   drawPulls(scene, tracks, shown.versions);
   drawVersions(scene, shown.versions);
   drawLends(scene, tracks);
@@ -99,6 +101,7 @@ function drawLabels(scene: Scene, state: TimelineState): void {
   state.tracks.forEach((track, lane) => {
     drawLaneLabel(scene, layout, lane, track);
   });
+  drawFleetLabels(scene, state.fleet);
   const { queues } = state.shown;
   if (queues.length > 0) drawQueueLabels(scene, queues);
 }

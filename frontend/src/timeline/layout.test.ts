@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AXIS_HEIGHT, laneAt, layoutOf, MARK_HEIGHT, QUEUE_HEIGHT, rowTop } from "./layout.ts";
+import {
+  AXIS_HEIGHT,
+  FLEET_HEIGHT,
+  fleetAt,
+  fleetTop,
+  laneAt,
+  layoutOf,
+  MARK_HEIGHT,
+  QUEUE_HEIGHT,
+  rowTop,
+} from "./layout.ts";
 
 test("rows lie beneath the axis, one after the other", () => {
   const layout = layoutOf(1000, 3, false);
@@ -30,4 +40,22 @@ test("a height leads back to its lane", () => {
     assert.equal(laneAt(layout, rowTop(layout, lane) + layout.rowHeight - 0.1), lane);
   }
   assert.equal(laneAt(layout, AXIS_HEIGHT - 1), null);
+});
+
+test("fleet rows push the lanes beneath them down, and every height leads to one row", () => {
+  const layout = layoutOf(1000, 5, false, 0, [0, 2, 2]);
+  const { rowHeight } = layout;
+  const order = ["fleet 0", "lane 0", "lane 1", "fleet 1", "fleet 2", "lane 2", "lane 3", "lane 4"];
+  let top = AXIS_HEIGHT;
+  for (const row of order) {
+    const [kind, number] = row.split(" ");
+    const [topOf, height] = kind === "fleet" ? [fleetTop, FLEET_HEIGHT] : [rowTop, rowHeight];
+    assert.equal(topOf(layout, Number(number)), top, row);
+    for (const y of [top, top + height - 0.1]) {
+      const [fleet, lane] = [fleetAt(layout, y), laneAt(layout, y)];
+      assert.deepEqual(kind === "fleet" ? [fleet, lane] : [lane, fleet], [Number(number), null], row);
+    }
+    top += height;
+  }
+  assert.equal(layout.rowsBottom, top);
 });

@@ -7,6 +7,8 @@ export const MARK_HEIGHT = 14;
 /** The column of lane names, on a wide canvas and on a phone's. */
 export const LABEL_WIDTH_WIDE = 132;
 export const LABEL_WIDTH_NARROW = 66;
+/** The row of all lanes of a role. */
+export const FLEET_HEIGHT = 58;
 const NARROW_BELOW = 640;
 const ROW_HEIGHT = 26;
 const DENSE_ROW_HEIGHT = 15;
@@ -21,12 +23,20 @@ export interface Layout {
   readonly rowsBottom: number;
   readonly queueTop: number;
   readonly height: number;
+  /** For each fleet row, from top to bottom, the number of lanes above it. */
+  readonly fleetAfter: readonly number[];
 }
 
 /** `numMarkRows`: lines of labels between the lanes and the queue depths. */
-export function layoutOf(width: number, numLanes: number, hasQueues: boolean, numMarkRows = 0): Layout {
+export function layoutOf(
+  width: number,
+  numLanes: number,
+  hasQueues: boolean,
+  numMarkRows = 0,
+  fleetAfter: readonly number[] = [],
+): Layout {
   const rowHeight = numLanes >= DENSE_FROM_LANES ? DENSE_ROW_HEIGHT : ROW_HEIGHT;
-  const rowsBottom = AXIS_HEIGHT + numLanes * rowHeight;
+  const rowsBottom = AXIS_HEIGHT + numLanes * rowHeight + fleetAfter.length * FLEET_HEIGHT;
   const queueTop = rowsBottom + numMarkRows * MARK_HEIGHT + 8;
   return {
     width,
@@ -36,15 +46,30 @@ export function layoutOf(width: number, numLanes: number, hasQueues: boolean, nu
     rowsBottom,
     queueTop,
     height: queueTop + (hasQueues ? QUEUE_HEIGHT : 0),
+    fleetAfter,
   };
 }
 
 /** The upper edge of a lane's row. */
 export function rowTop(layout: Layout, lane: number): number {
-  return layout.rowsTop + lane * layout.rowHeight;
+  const numAbove = layout.fleetAfter.filter((numLanes) => numLanes <= lane).length;
+  return layout.rowsTop + lane * layout.rowHeight + numAbove * FLEET_HEIGHT;
 }
 
-/** The lane at a height, or null above the rows; it may be beyond the last one. */
+/** The upper edge of a fleet row. */
+export function fleetTop(layout: Layout, row: number): number {
+  return layout.rowsTop + (layout.fleetAfter[row] ?? 0) * layout.rowHeight + row * FLEET_HEIGHT;
+}
+
+/** The fleet row at a height, or null where there is none. */
+export function fleetAt(layout: Layout, y: number): number | null {
+  const row = layout.fleetAfter.findLastIndex((_, index) => y >= fleetTop(layout, index));
+  return row >= 0 && y < fleetTop(layout, row) + FLEET_HEIGHT ? row : null;
+}
+
+/** The lane at a height, or null above the rows and in a fleet row; it may be beyond the last one. */
 export function laneAt(layout: Layout, y: number): number | null {
-  return y < layout.rowsTop ? null : Math.floor((y - layout.rowsTop) / layout.rowHeight);
+  if (y < layout.rowsTop || fleetAt(layout, y) !== null) return null;
+  const numAbove = layout.fleetAfter.filter((_, row) => fleetTop(layout, row) < y).length;
+  return Math.floor((y - layout.rowsTop - numAbove * FLEET_HEIGHT) / layout.rowHeight);
 }

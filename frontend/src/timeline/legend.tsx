@@ -4,7 +4,9 @@ import { SPAN_CLASSES } from "./classes.ts";
 import type { TimelineState } from "./timeline_state.ts";
 
 export function TimelineLegend({ state }: { state: TimelineState }) {
-  const kinds: ReadonlySet<string> = state.lanes.kinds;
+  // What was read is no signal.
+  void state.version.value;
+  const { kinds } = state;
   return (
     <ul class="span-legend" aria-label="Colours of lane time">
       {SPAN_CLASSES.filter((known) => kinds.has(known.kind)).map((known) => (

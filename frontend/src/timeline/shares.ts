@@ -13,7 +13,7 @@ export type Seconds = Bubbles["by_class"];
 const ORDER = SPAN_CLASSES.map((known) => known.kind);
 
 /** A lane of a paused run neither works nor waits for work. */
-const PAUSE = "pause";
+export const PAUSE = "pause";
 
 export const isIdle = (name: string) => parseClass(name).known.kind === "idle";
 

@@ -6,11 +6,13 @@
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { TimelineSpan } from "../api/schema.ts";
+import { words } from "../base/format.ts";
 import { oncePerFrame } from "../base/frames.ts";
 import { themeVersion } from "../base/palette.ts";
 import { Empty, Loading } from "../ui/states.tsx";
 import { canvasTheme } from "./canvas_theme.ts";
 import { draw } from "./draw.ts";
+import { FleetTooltip } from "./fleet_tooltip.tsx";
 import { TimelineLegend } from "./legend.tsx";
 import type { TimelineState } from "./timeline_state.ts";
 import { SpanTooltip } from "./tooltip.tsx";
@@ -28,20 +30,24 @@ interface Props {
   readonly state: TimelineState;
   /** A span was clicked. */
   readonly onPick?: (span: TimelineSpan) => void;
+  /** Address of the file for Perfetto. */
+  readonly trace?: string;
 }
 
-export function Timeline({ state, onPick }: Props) {
+export function Timeline({ state, onPick, trace }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const pick = useRef(onPick);
   pick.current = onPick;
   const repaint = useMemo(() => oncePerFrame(() => paint(canvas.current, state)), [state]);
   useEffect(() => (canvas.current ? watch(canvas.current, state, repaint, pick) : undefined), [state, repaint]);
   const selection = state.selection.value;
+  const fleetPoint = state.fleetPoint.value;
   useEffect(repaint, [
     state.version.value,
     state.moves.value,
     state.isLive.value,
     state.filter.value,
+    state.openRoles.value,
     selection,
     themeVersion.value,
   ]);
@@ -59,10 +65,10 @@ export function Timeline({ state, onPick }: Props) {
     <div class="timeline">
       <div class="row-between">
         <TimelineLegend state={state} />
-        <Tools state={state} />
+        <Tools state={state} trace={trace} />
       </div>
       {!state.isLoaded.value && <Loading label="Loading the timeline" />}
-      {!isEmpty && state.tracks.length === 0 && <Empty title="No lane matches the filter" />}
+      {!isEmpty && state.tracks.length + state.fleet.length === 0 && <Empty title="No lane matches the filter" />}
       {state.isLoaded.value && isEmpty && (
         <Empty title="No lane time yet">Spans appear here as soon as the run's lanes report what they do.</Empty>
       )}
@@ -75,20 +81,37 @@ export function Timeline({ state, onPick }: Props) {
           aria-label={`Timeline of ${state.lanes.tracks.length} lanes. Arrow keys pan, plus and minus zoom, 0 shows everything, F follows.`}
         />
         {selection && <SpanTooltip selection={selection} width={state.layout.width} />}
+        {fleetPoint && <FleetTooltip point={fleetPoint} width={state.layout.width} />}
       </div>
       <p class="tiny faint">
         Ctrl or ⌘ and the wheel zoom, and the wheel alone once the timeline was clicked; drag pans, double-click shows
         everything.{onPick && " A click on a fragment's span opens its story."} Vertical ticks: a policy version was
         published; the line at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work. Dashed lines:
         the run was resized, or went on by a new plan.
+        {state.fleet.length > 0 &&
+          " A row of a role shows the share of its lanes in each state; a click on it shows the lanes."}
       </p>
     </div>
   );
 }
 
-function Tools({ state }: { state: TimelineState }) {
+function Tools({ state, trace }: { state: TimelineState; trace: string | undefined }) {
+  // Lanes are no signals: without this the tools would stay as they were before the first spans.
+  void state.version.value;
   return (
     <div class="row">
+      {state.fleet.map(({ role, numLanes, isOpen }) => (
+        <button
+          key={role}
+          type="button"
+          class="button small"
+          aria-expanded={isOpen}
+          title={isOpen ? "Show these lanes as one row" : "Show each of these lanes"}
+          onClick={() => state.toggle(role)}
+        >
+          {words(role || "other")} <span class="num muted">{numLanes}</span> {isOpen ? "▾" : "▸"}
+        </button>
+      ))}
       {state.lanes.tracks.length >= FILTER_FROM_LANES && (
         <input
           type="search"
@@ -121,6 +144,16 @@ function Tools({ state }: { state: TimelineState }) {
       <button type="button" class="button small" onClick={() => state.showAll()}>
         Fit all
       </button>
+      {trace !== undefined && (
+        <a
+          class="button small"
+          href={trace}
+          download
+          title="All lane time as a trace, to open at ui.perfetto.dev; nothing is uploaded"
+        >
+          Perfetto trace
+        </a>
+      )}
     </div>
   );
 }
@@ -193,6 +226,8 @@ function watch(
   });
   listen("click", ({ offsetX, offsetY }) => {
     if (isDragged) return;
+    const role = state.roleAt(offsetY);
+    if (role !== null) return state.toggle(role);
     state.point(offsetX, offsetY);
     const selection = state.selection.peek();
     if (!selection || !pick.current) return;

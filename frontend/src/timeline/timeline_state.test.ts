@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { beforeEach, test } from "node:test";
+import { beforeEach, mock, test } from "node:test";
 import type { ResizeReport } from "../api/schema.ts";
 import {
   lane,
@@ -254,4 +254,45 @@ test("the axis counts from the first recorded instant", () => {
   assert.equal(state.origin, 0);
   loaded();
   assert.equal(state.origin, 100);
+});
+
+test("the kinds of the legend are those of finer spans and of the roles' states too", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const states = { start: 100, bucket_seconds: 1, num_buckets: 1, stream_seq: 1 };
+  state = new TimelineState(
+    () => 0,
+    null,
+    async () => ({ ...states, roles: [{ role: "rollout", num_lanes: 20, states: { pull: [1], idle: [19] } }] }),
+  );
+  const names = Array.from({ length: 20 }, (_, index) => `rollout-${index}`);
+  state.load(timeline({ spans: names.map((name) => span({ lane: name, start: 100, end: 200 })) }));
+  state.prepare(WIDTH);
+  assert.deepEqual([...state.kinds], ["generate"]);
+  mock.timers.tick(200);
+  for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+  assert.deepEqual([...state.kinds].toSorted(), ["generate", "idle", "pull"]);
+  mock.timers.reset();
+});
+
+test("64 lanes are a row a role until one is opened, and a filter shows the lanes that match", () => {
+  state = new TimelineState(
+    () => 0,
+    null,
+    () => new Promise(() => undefined),
+  );
+  const names = [
+    ...Array.from({ length: 48 }, (_, index) => `rollout-${index}`),
+    ...Array.from({ length: 16 }, (_, index) => `trainer-${index}`),
+  ];
+  state.load(timeline({ spans: names.map((name) => span({ lane: name, start: 100, end: 200 })) }));
+  assert.ok(state.prepare(WIDTH));
+  assert.deepEqual([state.fleet.length, state.tracks.length], [2, 0]);
+  assert.equal(state.roleAt(state.layout.rowsTop + 1), "trainer");
+  state.toggle("rollout");
+  assert.deepEqual([state.fleet.length, state.tracks.length], [2, 48]);
+  state.point(300, rowTop(state.layout, 0) + 3);
+  assert.equal(state.selection.value?.track.lane, "rollout-0");
+  state.filter.value = "trainer-3";
+  assert.deepEqual([state.fleet.length, state.tracks.map((track) => track.lane)], [0, ["trainer-3"]]);
+  state.stop();
 });

@@ -5,11 +5,13 @@
  */
 
 import { type Signal, signal } from "@preact/signals";
-import type { LendDecision, StreamItem, Timeline, TimelineSpan } from "../api/schema.ts";
+import type { LaneStates, LendDecision, StreamItem, Timeline, TimelineSpan } from "../api/schema.ts";
 import { serverNow } from "../base/clock.ts";
 import { decisionBehind } from "../live/lends.ts";
-import { type LaneTrack, type LaneTracks, roleOf } from "./lane_tracks.ts";
-import { type Layout, laneAt, layoutOf } from "./layout.ts";
+import { type FleetRow, matching, type Rows, rowsOf } from "./fleet_rows.ts";
+import { FleetStates, lanesAt, type ReadStates } from "./fleet_states.ts";
+import type { LaneTrack, LaneTracks } from "./lane_tracks.ts";
+import { fleetAt, type Layout, laneAt, layoutOf } from "./layout.ts";
 import { LevelsOfDetail, type ReadTimeline } from "./levels_of_detail.ts";
 import type { RecordedTime } from "./recorded_time.ts";
 import { spanAt } from "./search.ts";
@@ -22,6 +24,16 @@ export interface Selection {
   /** The decision that lent the lane, for a lent span. */
   readonly lend: LendDecision | undefined;
   /** The pointer, in CSS pixels of the canvas. */
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The instant of a fleet row under the pointer. */
+export interface FleetPoint {
+  readonly row: FleetRow;
+  readonly at: number;
+  /** Mean number of lanes by kind of span about that instant, the most first. */
+  readonly lanes: readonly (readonly [kind: string, lanes: number])[];
   readonly x: number;
   readonly y: number;
 }
@@ -44,27 +56,37 @@ export class TimelineState {
   /** Which lanes are shown: words of their name, role, node or device; all when empty. */
   readonly filter = signal("");
 
+  readonly fleetPoint: Signal<FleetPoint | null> = signal(null);
+  /** Roles of many lanes whose lanes are shown too. */
+  readonly openRoles = signal<ReadonlySet<string>>(new Set());
+
   private readonly levels: LevelsOfDetail;
+  private readonly fleetStates: FleetStates | null;
 
   /** null until there is something to show. No signal: while it follows the present, every painted frame moves it. */
   private view: View | null = null;
   private readonly isMovedAway = signal(false);
   private width = 0;
 
-  /** `read` answers windows; without it only what is loaded is drawn. */
+  /** `read` answers windows; without it only what is loaded is drawn. `readStates` answers what the lanes of each role
+   * did; without it every lane has a row, however many there are. */
   constructor(
     private readonly now: () => number = serverNow,
     read: ReadTimeline | null = null,
+    readStates: ReadStates | null = null,
   ) {
-    this.levels = new LevelsOfDetail(read, () => {
+    const onRead = () => {
       this.selection.value = null;
       this.version.value += 1;
-    });
+    };
+    this.levels = new LevelsOfDetail(read, onRead);
+    this.fleetStates = readStates && new FleetStates(readStates, onRead);
   }
 
   /** Replace everything by a REST answer. */
   load(answer: Timeline): void {
     this.levels.load(answer);
+    this.fleetStates?.reset();
     this.selection.value = null;
     this.isLoaded.value = true;
     this.version.value += 1;
@@ -78,6 +100,7 @@ export class TimelineState {
 
   stop(): void {
     this.levels.stop();
+    this.fleetStates?.stop();
   }
 
   /** The number of the newest item in it. */
@@ -90,22 +113,42 @@ export class TimelineState {
     return this.levels.whole.lanes;
   }
 
-  /** The rows: the lanes that match the filter, with their spans as fine as the window allows. */
+  /** The lanes that have a row, with their spans as fine as the window allows. */
   get tracks(): readonly LaneTrack[] {
     const { lanes } = this.shown;
-    const rows = this.filteredTracks();
-    if (lanes === this.lanes) return rows;
-    return rows.map(({ lane, info }) => ({ lane, info, spans: lanes.spansOf(lane) }));
+    const { tracks } = this.rows;
+    if (lanes === this.lanes) return tracks;
+    return tracks.map(({ lane, info }) => ({ lane, info, spans: lanes.spansOf(lane) }));
   }
 
-  /** Lanes whose name, role, node or device holds every word of the filter. */
-  private filteredTracks(): readonly LaneTrack[] {
-    const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    if (words.length === 0) return this.lanes.tracks;
-    return this.lanes.tracks.filter((track) => {
-      const text = `${track.lane} ${roleOf(track)} ${track.info?.node ?? ""} ${track.info?.device ?? ""}`.toLowerCase();
-      return words.every((word) => text.includes(word));
-    });
+  /** Every kind of span that is drawn; where spans were merged, the states of the lanes know more. */
+  get kinds(): ReadonlySet<string> {
+    const states = this.states?.roles.flatMap((role) => Object.keys(role.states)) ?? [];
+    return new Set<string>([...this.lanes.kinds, ...this.shown.lanes.kinds, ...states]);
+  }
+
+  /** The rows of roles of many lanes. */
+  get fleet(): readonly FleetRow[] {
+    return this.rows.fleet;
+  }
+
+  /** What the fleet rows show; null until it was read. */
+  get states(): LaneStates | null {
+    return this.fleetStates?.states ?? null;
+  }
+
+  /** Every lane that matches the filter; without a filter roles of many lanes come in one row, which may be open. */
+  private get rows(): Rows {
+    if (this.fleetStates && this.filter.value.trim() === "") return rowsOf(this.lanes.tracks, this.openRoles.value);
+    return { fleet: [], fleetAfter: [], tracks: matching(this.lanes.tracks, this.filter.value) };
+  }
+
+  /** Show the lanes of a role, or its one row only. */
+  toggle(role: string): void {
+    const open = new Set(this.openRoles.peek());
+    if (!open.delete(role)) open.add(role);
+    this.clearSelection();
+    this.openRoles.value = open;
   }
 
   /** Everything but lanes, as fine as the window allows. */
@@ -117,7 +160,8 @@ export class TimelineState {
   get layout(): Layout {
     const { resizes, plans, queues } = this.levels.whole;
     const numMarkRows = [resizes, plans].filter(({ length }) => length > 0).length;
-    return layoutOf(this.width, this.filteredTracks().length, queues.length > 0, numMarkRows);
+    const { tracks, fleetAfter } = this.rows;
+    return layoutOf(this.width, tracks.length, queues.length > 0, numMarkRows, fleetAfter);
   }
 
   /** The instant from which the axis counts. */
@@ -134,6 +178,7 @@ export class TimelineState {
     if (!this.view) this.view = firstView(extent, this.isLive.peek());
     else if (this.view.follow) this.view = followed(this.view, extent);
     this.levels.show(this.view, extent);
+    if (this.fleet.length > 0) this.fleetStates?.show(this.view, extent);
     return this.view;
   }
 
@@ -173,10 +218,26 @@ export class TimelineState {
   /** The pointer is at a point of the canvas: the span there becomes the selection. */
   point(x: number, y: number): void {
     this.selection.value = this.spanUnder(x, y);
+    this.fleetPoint.value = this.fleetUnder(x, y);
   }
 
   clearSelection(): void {
     this.selection.value = null;
+    this.fleetPoint.value = null;
+  }
+
+  /** The role of the fleet row at a height. */
+  roleAt(y: number): string | null {
+    const row = fleetAt(this.layout, y);
+    return row === null ? null : (this.fleet[row]?.role ?? null);
+  }
+
+  private fleetUnder(x: number, y: number): FleetPoint | null {
+    const { layout, view, states } = this;
+    const row = this.fleet[fleetAt(layout, y) ?? -1];
+    if (!view || !states || !row || x < layout.labelWidth) return null;
+    const at = this.timeAt(x, view);
+    return { row, at, lanes: lanesAt(states, row.role, at), x, y };
   }
 
   private spanUnder(x: number, y: number): Selection | null {

@@ -11,10 +11,8 @@ const [OFFSET_X, OFFSET_Y, WIDTH] = [14, 16, 260];
 export function SpanTooltip({ selection, width }: { selection: Selection; width: number }) {
   const { span, x, y } = selection;
   const known = classOf(span.kind);
-  const isLeft = x > width - WIDTH;
-  const position = { left: `${x + OFFSET_X}px`, top: `${y + OFFSET_Y}px`, translate: isLeft ? "-100% 0" : "" };
   return (
-    <div class="span-tooltip" role="tooltip" style={position}>
+    <div class="span-tooltip" role="tooltip" style={besidePointer(x, y, width)}>
       <div class="row">
         <i class={`swatch ${span.kind === "idle" ? "idle" : ""}`} style={{ "--swatch": `var(${known.colour})` }} />
         <strong>{known.label}</strong>
@@ -25,6 +23,12 @@ export function SpanTooltip({ selection, width }: { selection: Selection; width:
       </dl>
     </div>
   );
+}
+
+/** Where a tooltip lies on a canvas of that width: to the left of the pointer where the right has no room. */
+export function besidePointer(x: number, y: number, width: number) {
+  const isLeft = x > width - WIDTH;
+  return { left: `${x + OFFSET_X}px`, top: `${y + OFFSET_Y}px`, translate: isLeft ? "-100% 0" : "" };
 }
 
 /** What is known of a span, by name. */

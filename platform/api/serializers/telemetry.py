@@ -1,4 +1,4 @@
-"""The query parameters of curves, timeline, bubbles, lending, events and logs."""
+"""The query parameters of curves, timeline, lane states, bubbles, lending, staleness, events and logs."""
 
 from typing import Any
 from uuid import UUID
@@ -7,9 +7,11 @@ from rest_framework import serializers
 
 from api.serializers.bounded import MAX_ID, listed, name_to_find, unix_seconds, words_to_find
 from telemetry.curves.curves import LAST_STEP, MAX_POINTS
+from telemetry.curves.staleness_columns import LAST_BATCH, MAX_COLUMNS
 from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
 from telemetry.prompts.prompt_audit import PromptOrder
 from telemetry.selectors import LOG_LEVELS
+from telemetry.timeline.lane_states import DEFAULT_BUCKETS, MAX_BUCKETS
 from telemetry.timeline.timeline import DEFAULT_SPANS, MAX_SPANS
 from worker.contracts.metric_names import Metric
 from worker.contracts.shown_values import shown
@@ -73,8 +75,22 @@ class TimelineQuery(WindowQuery):
     limit = serializers.IntegerField(default=DEFAULT_SPANS, min_value=100, max_value=MAX_SPANS)
 
 
+class LaneStatesQuery(WindowQuery):
+    buckets = serializers.IntegerField(default=DEFAULT_BUCKETS, min_value=1, max_value=MAX_BUCKETS)
+
+
 class LendingQuery(serializers.Serializer[Any]):
     limit = serializers.IntegerField(default=DEFAULT_DECISIONS, min_value=1, max_value=MAX_DECISIONS)
+
+
+class StalenessQuery(serializers.Serializer[Any]):
+    max_columns = serializers.IntegerField(default=500, min_value=1, max_value=MAX_COLUMNS)
+    from_batch = serializers.IntegerField(
+        default=1, min_value=1, max_value=LAST_BATCH, help_text="First batch of the window, from 1."
+    )
+    to_batch = serializers.IntegerField(
+        default=LAST_BATCH, min_value=1, max_value=LAST_BATCH, help_text="Last batch of the window."
+    )
 
 
 class PromptsQuery(serializers.Serializer[Any]):

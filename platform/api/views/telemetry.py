@@ -7,8 +7,12 @@ import time
 from typing import Any
 from uuid import UUID
 
+from django.http import HttpResponse
 from django.utils.decorators import method_decorator
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
 from django.views.decorators.gzip import gzip_page
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,11 +26,13 @@ from runs.models import Run
 from runs.selectors import get_run, visible_runs
 from telemetry import selectors
 from telemetry.curves.curves import Curves, Sparklines, curves, sparklines
+from telemetry.curves.staleness_columns import StalenessColumns, staleness_columns
 from telemetry.lending.lending_ledger import Lending, lending
 from telemetry.prompts.prompt_audit import PromptAuditPage, PromptOrder, prompt_audit
-from telemetry.selectors import StalenessOfBatch
 from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item, LogItem
 from telemetry.timeline.bubbles import Bubbles, bubbles
+from telemetry.timeline.lane_states import LaneStates, lane_states
+from telemetry.timeline.perfetto_trace import perfetto_trace
 from telemetry.timeline.timeline import Timeline, timeline
 
 STREAM_ITEMS = {"type": "array", "items": named_component("StreamItem")}
@@ -69,6 +75,30 @@ class TimelineView(RunDataView):
         return Response(timeline(run.pk, now=time.time(), limit=asked["limit"], **window))
 
 
+@method_decorator(gzip_page, name="dispatch")
+class LaneStatesView(RunDataView):
+    @extend_schema(parameters=[bodies.LaneStatesQuery], responses={200: component(LaneStates)})
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """How many lanes of each role did what, in buckets of a window: the timeline of a run of many lanes."""
+        asked = checked(bodies.LaneStatesQuery(data=request.query_params))
+        window = {"start": asked.get("from"), "end": asked.get("to")}
+        return Response(lane_states(self.run(run_id).pk, buckets=asked["buckets"], **window))
+
+
+class TraceView(RunDataView):
+    @extend_schema(parameters=[bodies.WindowQuery], responses={(200, "application/gzip"): OpenApiTypes.BINARY})
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """Lane time in a window as a file for Perfetto (https://ui.perfetto.dev): Trace Event Format, gzipped. Of a
+        run with more than a million spans it holds the newest."""
+        asked = checked(bodies.WindowQuery(data=request.query_params))
+        run = self.run(run_id)
+        trace = perfetto_trace(run.pk, start=asked.get("from"), end=asked.get("to"))
+        response = HttpResponse(trace, content_type="application/gzip")
+        name = f"{slugify(run.name) or 'run'}-trace.json.gz"
+        response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+        return response
+
+
 class BubblesView(RunDataView):
     @extend_schema(parameters=[bodies.WindowQuery], responses={200: component(Bubbles)})
     def get(self, request: Request, run_id: UUID) -> Response:
@@ -87,9 +117,12 @@ class LendingView(RunDataView):
 
 
 class StalenessView(RunDataView):
-    @extend_schema(responses={200: page_schema(list_of(StalenessOfBatch))})
+    @extend_schema(parameters=[bodies.StalenessQuery], responses={200: component(StalenessColumns)})
     def get(self, request: Request, run_id: UUID) -> Response:
-        return Response({"next": None, "results": selectors.staleness(self.run(run_id).pk)})
+        """How many trajectories of each trained batch were how stale. With more than `max_columns` batches in the
+        window, neighbours share a column."""
+        asked = checked(bodies.StalenessQuery(data=request.query_params))
+        return Response(staleness_columns(self.run(run_id).pk, **asked))
 
 
 class PromptsView(RunDataView):

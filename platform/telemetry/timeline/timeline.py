@@ -5,16 +5,16 @@ import math
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.db.models import Max, Min, QuerySet, Window
+from django.db.models import QuerySet, Window
 from django.db.models.functions import Mod, RowNumber
 from pydantic import with_config
 from typing_extensions import TypedDict
 
 from telemetry.lending.lending_ledger import LendDecision, recent_lends
-from telemetry.models import SpanRow, StreamItem
+from telemetry.models import StreamItem
 from telemetry.observed_lanes import Lane, placed_lanes
 from telemetry.selectors import last_stream_seq
-from telemetry.timeline.timeline_spans import SpanJson, spans_between
+from telemetry.timeline.timeline_spans import SpanJson, recorded_stretch, spans_between
 from worker.contracts.base import JsonOf
 from worker.contracts.resizing import ResizeReport, ResizeState
 
@@ -87,11 +87,11 @@ def timeline(
 ) -> Timeline:
     """The window `[start, end)` of a run's lane time (Unix seconds; all of it by default), read up to one number."""
     up_to = last_stream_seq(run_id)
-    bounds = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to).aggregate(start=Min("start"), end=Max("end"))
-    start = (bounds["start"] or now) if start is None else start
+    first, last = recorded_stretch(run_id)
+    start = (first or now) if start is None else start
     # A stretch of work becomes a span when it ends, so there may be later events than the last span.
     until = math.inf if end is None else end
-    end = (bounds["end"] or now) if end is None else end
+    end = (last or now) if end is None else end
     return {
         "lanes": placed_lanes(run_id, up_to=up_to),
         "spans": spans_between(run_id, up_to=up_to, start=start, end=end, limit=limit),

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, Min, QuerySet
 from psycopg import sql
 
-from telemetry.models import SPAN_COLUMNS, SpanRow
+from telemetry.models import SPAN_COLUMNS, LaneTime, SpanRow
 from worker.contracts.base import Count as AtLeastOne
 from worker.contracts.base import JsonOf
 from worker.contracts.spans import Span
@@ -55,6 +55,12 @@ UNION ALL
 SELECT {merged_columns}, num_spans::bigint FROM merged WHERE rank_in_bucket = 1
 ORDER BY start
 """
+
+
+def recorded_stretch(run_id: UUID) -> tuple[float, float]:
+    """From the first span to the last one's end (Unix seconds), by the running totals; empty while there is none."""
+    bounds = LaneTime.objects.filter(run_id=run_id).aggregate(start=Min("first_start"), end=Max("last_end"))
+    return bounds["start"] or 0.0, bounds["end"] or 0.0
 
 
 def spans_between(run_id: UUID, *, up_to: int, start: float, end: float, limit: int) -> list[SpanJson]:

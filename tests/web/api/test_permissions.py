@@ -26,6 +26,8 @@ READS = [
     "/bubbles",
     "/lending",
     "/staleness",
+    "/lane-states",
+    "/trace",
     "/prompts",
     "/report",
     "/events",

@@ -130,7 +130,9 @@ def test_parameters_out_of_bounds_are_reported_by_field(api: APIClient, run: Run
 
 
 def test_staleness(api: APIClient, run: Run) -> None:
-    assert get(api, run, "staleness")["results"] == [{"batch": 1, "counts": {"0": 4}}]
+    column = {"first_batch": 1, "last_batch": 1, "num_batches": 1, "counts": {"0": 4}}
+    assert get(api, run, "staleness")["columns"] == [column]
+    assert get(api, run, "staleness", from_batch=2)["columns"] == []
 
 
 def test_events_leave_out_what_has_an_address_of_its_own(api: APIClient, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Curves, timeline, bubbles, staleness, logs: what pages read."""
+"""Curves, timeline, bubbles, logs: what pages read."""
 
 import itertools
 import json
@@ -258,19 +258,6 @@ def test_bubbles_are_summed_as_the_ledger_sums_them(driver: Any, event: Make, wi
         name: sum(expected["by_lane"][lane].get(name, 0) for lane in ("rollout-0", "rollout-1"))
         for name in {**expected["by_lane"]["rollout-0"], **expected["by_lane"]["rollout-1"]}
     }
-
-
-def test_staleness_comes_from_the_newest_attempt(driver: Any, event: Make, next_attempt: Any) -> None:
-    driver.send(*(event(batch, "staleness", batch=batch, counts={0: 4}) for batch in (1, 2, 3)))
-    newer = next_attempt(driver.run, 2)
-    newer.send(
-        event(1, "resumed", batch=1, policy_version=1, optimizer_step=1),
-        event(2, "staleness", batch=2, counts={0: 1, 1: 3}),
-    )
-    assert selectors.staleness(driver.run_id) == [
-        {"batch": 1, "counts": {"0": 4}},
-        {"batch": 2, "counts": {"0": 1, "1": 3}},
-    ]
 
 
 def test_logs_are_found_by_severity_source_and_words(driver: Any, event: Make) -> None:

@@ -12,7 +12,7 @@ import type { RunProps } from "./context.ts";
 
 const RECENT_SECONDS = 120;
 
-export function BubblePanel({ store, run, inFull = false }: RunProps & { inFull?: boolean }) {
+export function BubblePanel({ store, run }: RunProps) {
   const [recent, setRecent] = useState(false);
   const isRecent = recent && !store.hasEnded.value;
   const from = () => (isRecent ? serverNow() - RECENT_SECONDS : undefined);
@@ -37,11 +37,7 @@ export function BubblePanel({ store, run, inFull = false }: RunProps & { inFull?
         )}
       </div>
       {bubbles.error !== null && <Failed message={bubbles.error} onRetry={bubbles.reload} />}
-      {bubbles.value ? (
-        <BubbleBars bubbles={bubbles.value} order={order} inFull={inFull} />
-      ) : (
-        bubbles.error === null && <Loading />
-      )}
+      {bubbles.value ? <BubbleBars bubbles={bubbles.value} order={order} /> : bubbles.error === null && <Loading />}
     </section>
   );
 }

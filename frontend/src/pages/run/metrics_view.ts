@@ -2,7 +2,7 @@
  * another what its sender saw. */
 
 import { useState } from "preact/hooks";
-import type { Range } from "../../charts/chart.tsx";
+import type { Range } from "../../charts/drag_zoom.ts";
 import { type ChartChoice, useChartView } from "../../charts/tools.tsx";
 
 export interface MetricsView {

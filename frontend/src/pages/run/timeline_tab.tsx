@@ -20,7 +20,7 @@ export function TimelineTab({ store, run }: RunProps) {
     <div class="stack">
       <PlanPanel store={store} run={run} />
       <LanesOverTime store={store} run={run} />
-      <BubblePanel store={store} run={run} inFull />
+      <BubblePanel store={store} run={run} />
       <LendingPanel store={store} run={run} />
       <BorrowedLanes store={store} run={run} />
       <StalenessPanel store={store} run={run} />
@@ -36,7 +36,7 @@ function LanesOverTime({ store, run }: RunProps) {
   const address = picked && fragmentOf(picked);
   return (
     <section class={`card ${address ? "with-inspector" : ""}`} aria-label="Lanes">
-      <Timeline state={store.timeline} onPick={setPicked} />
+      <Timeline state={store.timeline} onPick={setPicked} trace={`/api/v1/runs/${run.id}/trace`} />
       {address && <FragmentInspector run={run} address={address} span={picked} onClose={() => setPicked(null)} />}
     </section>
   );
