@@ -79,18 +79,16 @@ def create_run(
         run.run_spec = checked
         run.save(force_insert=True)
         RunStream.objects.create(run=run)
-        reason = "created" if fork is None else f"forked from batch {fork.batch} of {fork.parent.name}"
-        append_transition(run, old="", reason=reason, actor=user.username)
-        record(
-            "run.create",
-            run,
-            user=user,
-            project_id=project.pk,
-            parent=None if parent is None else parent.pk,
-            forked_batch=None if fork is None else fork.batch,
-        )
+        _record_creation(run, user, fork)
         enqueue_on_commit(DISPATCH_RUNS)
     return run
+
+
+def _record_creation(run: Run, user: User, fork: ForkPoint | None) -> None:
+    reason = "created" if fork is None else f"forked from batch {fork.batch} of {fork.parent.name}"
+    append_transition(run, old="", reason=reason, actor=user.username)
+    ancestry = {"parent": run.parent_id, "forked_batch": run.forked_batch}
+    record("run.create", run, user=user, project_id=run.project_id, **ancestry)
 
 
 def duplicate_run(*, user: User, run: Run, name: str | None = None, spec: SpecDocument | None = None) -> Run:
