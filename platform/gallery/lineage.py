@@ -54,7 +54,7 @@ class LineageRun(TypedDict):
 @with_config(use_attribute_docstrings=True)
 class Lineage(TypedDict):
     runs: list[LineageRun]
-    """Every run after its parent, and directly after it those that came from it, the oldest first."""
+    """Every run after its parent, and directly after it those that came from it, the latest fork first."""
     is_whole: bool
     """Whether these are all; false where the lineage is longer than what is read."""
 
@@ -107,7 +107,7 @@ def _visible(user: Actor) -> QuerySet[Run]:
 
 
 def _in_order(family: Sequence[Run]) -> Iterator[Run]:
-    """Depth first from the oldest, so that edges between neighbours are short."""
+    """Depth first, the latest forks of a run first: drawn over batches, no edge crosses a run that it passes."""
     children: dict[UUID | None, list[Run]] = defaultdict(list)
     known = {each.pk for each in family}
     for each in family:
@@ -116,7 +116,9 @@ def _in_order(family: Sequence[Run]) -> Iterator[Run]:
     while pending:
         each = pending.pop()
         yield each
-        pending += reversed(children[each.pk])
+        latest_first = sorted(children[each.pk], key=lambda child: child.forked_batch or 0, reverse=True)
+        # The last of `pending` comes next.
+        pending += reversed(latest_first)
 
 
 def _checkpoints(run_ids: Sequence[UUID]) -> dict[UUID, list[int]]:

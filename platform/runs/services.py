@@ -87,8 +87,8 @@ def create_run(
 def _record_creation(run: Run, user: User, fork: ForkPoint | None) -> None:
     reason = "created" if fork is None else f"forked from batch {fork.batch} of {fork.parent.name}"
     append_transition(run, old="", reason=reason, actor=user.username)
-    ancestry = {"parent": run.parent_id, "forked_batch": run.forked_batch}
-    record("run.create", run, user=user, project_id=run.project_id, **ancestry)
+    changes: dict[str, Any] = {"parent": run.parent_id, "forked_batch": run.forked_batch}
+    record("run.create", run, user=user, project_id=run.project_id, **changes)
 
 
 def duplicate_run(*, user: User, run: Run, name: str | None = None, spec: SpecDocument | None = None) -> Run:

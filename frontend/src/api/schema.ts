@@ -4112,7 +4112,7 @@ export interface components {
         };
         /** Lineage */
         readonly Lineage: {
-            /** @description Every run after its parent, and directly after it those that came from it, the oldest first. */
+            /** @description Every run after its parent, and directly after it those that came from it, the latest fork first. */
             readonly runs: readonly components["schemas"]["LineageRun"][];
             /** @description Whether these are all; false where the lineage is longer than what is read. */
             readonly is_whole: boolean;

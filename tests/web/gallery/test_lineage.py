@@ -28,8 +28,8 @@ def family(make_run: Callable[..., Run], project: Project) -> Family:
     add("oldest")
     add("parent", "oldest", headline={"reward_before": 0.1})
     add("run", "parent", headline={"reward_before": 0.1, "reward_after": 0.7, "batch_after": 20})
-    add("fork", "run", forked_batch=10, forked_from="file:///c/10", headline={"reward_before": 0.4})
     add("copy", "run")
+    add("fork", "run", forked_batch=10, forked_from="file:///c/10", headline={"reward_before": 0.4})
     add("grandchild", "fork")
     add("sibling", "parent")
     return made
@@ -48,7 +48,7 @@ def checkpoint(run: Run, batch: int) -> None:
     )
 
 
-def test_ancestors_and_descendants_are_shown_after_their_parents(family: Family, alice: User) -> None:
+def test_runs_are_shown_after_their_parents_and_the_latest_fork_first(family: Family, alice: User) -> None:
     found = lineage(alice, family["run"])
     assert found["is_whole"]
     assert [(run["name"], run["generation"]) for run in found["runs"]] == [
@@ -88,7 +88,7 @@ def test_runs_that_the_reader_may_not_see_end_their_branch(
 def test_a_long_lineage_is_cut_and_says_so(family: Family, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subject, "MAX_RUNS", 4)
     found = lineage(alice, family["run"])
-    assert ([run["name"] for run in found["runs"]], found["is_whole"]) == (["oldest", "parent", "run", "fork"], False)
+    assert ([run["name"] for run in found["runs"]], found["is_whole"]) == (["oldest", "parent", "run", "copy"], False)
     monkeypatch.setattr(subject, "MAX_RUNS", 60)
     monkeypatch.setattr(subject, "MAX_GENERATIONS", 1)
     found = lineage(alice, family["run"])

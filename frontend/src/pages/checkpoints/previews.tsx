@@ -79,7 +79,7 @@ export function Previews({ run, versions, chosen, choose }: Props) {
               {drawable.map((adapter) => (
                 <option key={adapter.id} value={adapter.id}>
                   v{adapter.policy_version}, batch {adapter.batch}
-                  {adapter.final ? " (final)" : ""}
+                  {adapter.final ? ", final" : ""}
                 </option>
               ))}
             </select>
