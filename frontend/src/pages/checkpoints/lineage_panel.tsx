@@ -37,7 +37,7 @@ function Graph({ lineage }: { lineage: Lineage }) {
   const names = new Map(lineage.runs.map((run) => [run.id, run.name]));
   return (
     <>
-      <div class="lineage">
+      <div class="lineage" style={{ "--lineage-rows": layout.rows.length }}>
         <ol>
           {layout.rows.map(({ run }) => (
             <li key={run.id} class={run.generation === 0 ? "current" : ""}>
