@@ -34,6 +34,8 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=120)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('forked_from', models.TextField(blank=True, default='')),
+                ('forked_batch', models.PositiveIntegerField(null=True)),
                 ('spec', models.JSONField()),
                 ('spec_lanes', models.GeneratedField(db_persist=True, expression=django.db.models.fields.json.KeyTransform('lanes', 'spec'), output_field=models.JSONField())),
                 ('prompts', models.JSONField()),

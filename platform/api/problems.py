@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from analysis.replay.replays import ReplayRefused
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
+from runs.forks import ForkNeedsFiles
 from runs.planning.plan_cache import PlanningFailed
 from runs.pool.pool_removal import PoolInUse
 from runs.resizing.resize_services import ResizeUnderWay
@@ -84,7 +85,7 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return problem(409, str(error), state=error.state.value, legal_actions=error.legal), {}
         case ResizeUnderWay():
             return problem(409, str(error), resize=str(error.resize.pk)), {}
-        case PlanningFailed() | PoolInUse() | ReplayRefused():
+        case PlanningFailed() | PoolInUse() | ReplayRefused() | ForkNeedsFiles():
             return problem(409, str(error)), {}
         case RequestDataTooBig():
             limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 2**20

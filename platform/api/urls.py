@@ -70,6 +70,7 @@ run_urls = [
     path("adapters", gallery.AdaptersView.as_view()),
     path("adapters/<int:adapter_id>/archive", gallery.AdapterArchiveView.as_view()),
     path("checkpoints", gallery.CheckpointsView.as_view()),
+    path("lineage", gallery.LineageView.as_view()),
     path("report", analysis.ReportView.as_view()),
     path("replays", analysis.ReplaysView.as_view()),
     path("schedule", gallery.ScheduleLogView.as_view()),

@@ -23,7 +23,8 @@ from audit.record import record
 from catalog.base_models import resolve_base_model
 from fleet.selectors import grant_of_preview
 from gallery import storage
-from gallery.models import Preview, PreviewImage, PreviewState
+from gallery.artifacts import find_artifact
+from gallery.models import Adapter, Preview, PreviewImage, PreviewState
 from gallery.selectors import adapters
 from runs.enqueue import enqueue_on_commit
 from runs.models import Run
@@ -47,14 +48,20 @@ class PreviewOver(Exception):
     """The preview has ended: 410, the job exits."""
 
 
-def request_preview(*, user: User, run: Run, prompts: Sequence[str], num_samples: int = 4, seed: int = 0) -> Preview:
-    """Queue a preview of the run's newest adapter. Raises `ValidationError` by field."""
+def request_preview(
+    *,
+    user: User,
+    run: Run,
+    prompts: Sequence[str],
+    num_samples: int = 4,
+    seed: int = 0,
+    adapter_id: int | None = None,
+) -> Preview:
+    """Queue a preview of one of the run's adapters, by default the newest. Raises `ValidationError` by field."""
     require_role(user, run.project, TO_CONTROL_RUNS)
     wanted = [prompt.strip() for prompt in prompts if prompt.strip()]
     _check(wanted, num_samples, seed)
-    adapter = adapters(run.pk).first()
-    if adapter is None:
-        raise ValidationError(f"{run.name} has no adapter yet: wait until the run has exported one")
+    adapter = _chosen(run, adapter_id)
     with transaction.atomic():
         preview = Preview.objects.create(
             run=run,
@@ -74,8 +81,30 @@ def request_preview(*, user: User, run: Run, prompts: Sequence[str], num_samples
             run=run.pk,
             prompts=wanted,
             num_samples=num_samples,
+            policy_version=adapter.policy_version,
         )
     return preview
+
+
+def _chosen(run: Run, adapter_id: int | None) -> Adapter:
+    """The adapter to preview, whose files are all there. Raises `ValidationError`."""
+    rows = adapters(run.pk)
+    adapter = rows.first() if adapter_id is None else rows.filter(pk=adapter_id).first()
+    if adapter is None and adapter_id is not None:
+        raise ValidationError({"adapter": f"`adapter` must be the id of a version of {run.name}, got {adapter_id}"})
+    if adapter is None:
+        raise ValidationError(f"{run.name} has no adapter yet: wait until the run has exported one")
+    files = {file.path: find_artifact(run.pk, adapter.artifact_of(file), adapter.attempt) for file in adapter.all_files}
+    gone = storage.missing([file.storage_key for file in files.values() if file is not None])
+    lost = [path for path, file in files.items() if file is None or file.storage_key in gone]
+    if lost:
+        raise ValidationError(
+            {
+                "adapter": f"version {adapter.policy_version} of {run.name} cannot be previewed: the storage has "
+                f"{', '.join(lost[:3])} no more; choose another version"
+            }
+        )
+    return adapter
 
 
 @transaction.atomic

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Max, QuerySet
 
-from gallery.models import Adapter, CheckpointRecord, Preview, Sample
+from gallery.models import Adapter, Preview, Sample
 
 
 def sample_batches(run_id: UUID, purpose: str = "") -> list[int]:
@@ -37,11 +37,6 @@ def samples_of_members(run_id: UUID, *, batch: int, prompt_index: int | None, me
 def adapters(run_id: UUID) -> QuerySet[Adapter]:
     """Newest first, with their run."""
     return Adapter.objects.filter(run_id=run_id).select_related("run").order_by("-stream_seq")
-
-
-def checkpoints(run_id: UUID) -> QuerySet[CheckpointRecord]:
-    """Newest first."""
-    return CheckpointRecord.objects.filter(run_id=run_id).order_by("-stream_seq")
 
 
 def previews(run_id: UUID) -> QuerySet[Preview]:

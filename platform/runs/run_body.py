@@ -25,14 +25,15 @@ StateJson = Annotated[str, JsonOf(RunState)]
 
 @with_config(use_attribute_docstrings=True)
 class Headline(TypedDict, total=False):
-    """Held-out evaluation before training and now; values that were not evaluated yet are absent."""
+    """Held-out evaluation at the run's beginning and now; values that were not evaluated yet are absent. A run begins
+    with the untrained policy, a fork with that of its checkpoint."""
 
     reward_before: float | None
-    """Weighted held-out reward of the untrained policy."""
+    """Weighted held-out reward at the beginning."""
     reward_after: float | None
     """Weighted held-out reward of the newest evaluation."""
     before: dict[str, float]
-    """All held-out means of the untrained policy, by reward."""
+    """All held-out means at the beginning, by reward."""
     after: dict[str, float]
     """All held-out means of the newest evaluation, by reward."""
     batch_after: int
@@ -114,7 +115,9 @@ class RunBody(ListedRun):
     failure: Failure | None
     notes: str
     parent: str | None
-    """Id of the run that this one was duplicated from."""
+    """Id of the run that this one was duplicated or forked from."""
+    forked_batch: int | None
+    """Complete batches of the parent's checkpoint that the run began from; null for one from the base model."""
     resume_batch: int | None
     """Complete batches of the checkpoint from which the next attempt resumes; null without one."""
     ending: Annotated[str | None, JsonOf(Literal["stop", "cancel"] | None)]
@@ -188,6 +191,7 @@ def run_body(run: Run, *, role: str | None, waiting: str = "", warning: str = ""
         "failure": run.failure,
         "notes": run.notes,
         "parent": None if run.parent_id is None else str(run.parent_id),
+        "forked_batch": run.forked_batch,
         "resume_batch": run.resume_batch if run.resume_from else None,
         "ending": run.ending or None,
     }

@@ -15,7 +15,9 @@ from accounts.access import TO_CREATE_RUNS, TO_DELETE_RUNS, TO_EDIT_RUNS, requir
 from accounts.models import Project, User
 from audit.record import record
 from live.publish import publish_project
+from runs.checkpoint_files import CheckpointGone
 from runs.enqueue import enqueue_on_commit
+from runs.forks import ForkPoint, require_no_waiting_forks
 from runs.legal_actions import legal_actions
 from runs.models import MAX_NAME_CHARS, Run, RunStream
 from runs.planning.cost_history import workload_of
@@ -42,13 +44,19 @@ def create_run(
     name: str,
     spec: SpecDocument,
     parent: Run | None = None,
+    fork: ForkPoint | None = None,
     notes: str = "",
     tags: Iterable[str] = (),
 ) -> Run:
-    """A queued run. Raises `ValidationError`, keyed by field (`name`, `tags`, `spec.batch.group_size`, …)."""
+    """A queued run, which begins from the checkpoint `fork` of its parent, or else from the base model.
+
+    Raises `ValidationError`, keyed by field (`name`, `tags`, `checkpoint`, `spec.batch.group_size`, …).
+    """
     require_role(user, project, TO_CREATE_RUNS)
-    report = check_spec(spec, project)
+    report = check_spec(spec, project, fork=fork)
     checked = _require_valid(report)
+    if fork is not None:
+        _hold(fork)
     with transaction.atomic():
         require_pool(checked.lanes.pool, "spec.lanes.pool")
         run = Run(
@@ -66,18 +74,26 @@ def create_run(
             workload=workload_of(checked),
             notes=_checked_notes(notes),
             tags=_checked_tags(tags),
+            **({} if fork is None else fork.columns()),
         )
         run.run_spec = checked
         run.save(force_insert=True)
         RunStream.objects.create(run=run)
-        append_transition(run, old="", reason="created", actor=user.username)
-        record("run.create", run, user=user, project_id=project.pk, parent=None if parent is None else parent.pk)
+        _record_creation(run, user, fork)
         enqueue_on_commit(DISPATCH_RUNS)
     return run
 
 
+def _record_creation(run: Run, user: User, fork: ForkPoint | None) -> None:
+    reason = "created" if fork is None else f"forked from batch {fork.batch} of {fork.parent.name}"
+    append_transition(run, old="", reason=reason, actor=user.username)
+    changes: dict[str, Any] = {"parent": run.parent_id, "forked_batch": run.forked_batch}
+    record("run.create", run, user=user, project_id=run.project_id, **changes)
+
+
 def duplicate_run(*, user: User, run: Run, name: str | None = None, spec: SpecDocument | None = None) -> Run:
-    """Create a run like `run`, with `spec` instead of its own if given (edit and rerun). Its parent is `run`."""
+    """Create a run like `run`, with `spec` instead of its own if given (edit and rerun). Its parent is `run`; it begins
+    from the base model."""
     return create_run(
         user=user,
         project=run.project,
@@ -114,12 +130,14 @@ def unarchive_run(*, user: User, run: Run) -> Run:
 
 
 def delete_run(*, user: User, run: Run) -> None:
-    """Delete an ended run with its rows; tasks delete its files afterwards. Raises `RunStateConflict`."""
+    """Delete an ended run with its rows; tasks delete its files afterwards. Raises `RunStateConflict`,
+    `ForkNeedsFiles`."""
     require_role(user, run.project, TO_DELETE_RUNS)
     with transaction.atomic():
         lock_stream(run.pk)
         locked = Run.objects.get(pk=run.pk)
         _require_ended(locked, "delete")
+        require_no_waiting_forks(locked)
         enqueue_on_commit(DELETE_CHECKPOINTS, str(run.pk))
         enqueue_on_commit(DELETE_ARTIFACTS, str(run.pk))
         record("run.delete", locked, user=user, project_id=locked.project_id, state=locked.state)
@@ -139,6 +157,15 @@ def _edit(action: str, user: User, run: Run, changes: Mapping[str, Any]) -> Run:
 def _require_ended(run: Run, wanted: str) -> None:
     if not run.has_ended:
         raise RunStateConflict(wanted, run.run_state, legal_actions(run))
+
+
+def _hold(fork: ForkPoint) -> None:
+    try:
+        fork.hold()
+    except CheckpointGone as error:
+        raise ValidationError(
+            {"checkpoint": f"the checkpoint of batch {fork.batch} cannot be forked: {error}; choose one that is kept"}
+        ) from error
 
 
 def _require_valid(report: SpecReport) -> RunSpec:

@@ -17,6 +17,7 @@ from catalog.scorers import scorer_problems
 from catalog.selectors import prompts_of_set
 from fleet.allocation.device_mixes import gang_alike
 from fleet.selectors import pool_devices
+from runs.forks import ForkPoint, fork_problems
 from runs.planning.device_order import best_first
 from runs.pool_check import pool_problems
 from runs.wait_reasons import lacking
@@ -54,12 +55,16 @@ class SpecReport:
 
 
 def check_spec(
-    document: Mapping[str, Any] | str | RunSpec, project: Project | None = None, *, is_hypothetical: bool = False
+    document: Mapping[str, Any] | str | RunSpec,
+    project: Project | None = None,
+    *,
+    fork: ForkPoint | None = None,
+    is_hypothetical: bool = False,
 ) -> SpecReport:
     """Check a mapping, YAML or JSON text, or a `RunSpec`.
 
-    Without `project`, uploaded prompt sets and shares are not looked up. A hypothetical spec, which is only planned,
-    may ask for more lanes than its pool has.
+    Without `project`, uploaded prompt sets and shares are not looked up. With `fork`, the settings must fit that
+    checkpoint. A hypothetical spec, which is only planned, may ask for more lanes than its pool has.
     """
     try:
         read = read_yaml(document) if isinstance(document, str) else document
@@ -81,6 +86,7 @@ def check_spec(
     if spec.tuning is Tuning.LORA:
         problem = lora_target_problem(spec.base_model.family, spec.lora.targets)
         errors.update({"lora.targets": [problem]} if problem else {})
+    errors.update({} if fork is None else fork_problems(fork, spec))
     errors.update({path: [problem] for path, problem in scorer_problems(spec, project).items()})
     errors.update({path: [problem] for path, problem in pool_problems(spec, project, any_size=is_hypothetical).items()})
     if spec.prompts.prompt_set is not None and project is not None:

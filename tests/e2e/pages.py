@@ -365,15 +365,15 @@ class RunPage:
     def download_lora(self, folder: Path) -> Path:
         self.tab("Checkpoints & weights")
         with self.page.expect_download() as download:
-            self.page.get_by_role("region", name="LoRA files").get_by_role("link", name="Download").first.click()
+            self.versions.get_by_role("link", name="Download").first.click()
         target = folder / "lora.safetensors"
         download.value.save_as(target)
         return target
 
     @property
     def versions(self) -> Locator:
-        """What was trained, where all weights were."""
-        return self.page.get_by_role("region", name="Trained weights")
+        """What was saved: checkpoints and weights."""
+        return self.page.get_by_role("region", name="Saved versions")
 
     def download_archive(self, folder: Path) -> Path:
         """All files of the newest version."""

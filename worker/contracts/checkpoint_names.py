@@ -3,6 +3,7 @@
 ```text
 attempt-<number>/batch-<complete batches>            a complete checkpoint
 attempt-<number>/batch-<complete batches>.replaced   its predecessor, where a crash came while it was being replaced
+attempt-<number>/batch-<complete batches>.held       an empty file: the driver never removes that checkpoint
 ```
 """
 
@@ -10,6 +11,8 @@ import re
 
 REPLACED = ".replaced"
 """The ending of the name of a checkpoint that is being replaced by one of the same batch."""
+HELD = ".held"
+"""The ending of the name of the file that holds a checkpoint from being removed, because a run was forked from it."""
 _ATTEMPT = re.compile(r"attempt-(\d+)")
 _CHECKPOINT = re.compile(rf"batch-(\d+)(?:{re.escape(REPLACED)})?")
 

@@ -54,6 +54,15 @@ class BootstrapRequest(Contract):
     """The single-use code from its environment."""
 
 
+class RunOrigin(Contract):
+    """The checkpoint of another run that a forked run begins from."""
+
+    uri: str
+    """fsspec URL of the checkpoint."""
+    batch: Index
+    """Complete batches of the checkpoint, from which the forked run counts on."""
+
+
 class BootstrapAnswer(Contract):
     """Everything that a driver needs to run an attempt. It is held in memory only."""
 
@@ -73,7 +82,9 @@ class BootstrapAnswer(Contract):
     checkpoints: str
     """fsspec URL under which this attempt writes its checkpoints."""
     resume_from: str | None = None
-    """fsspec URL of the checkpoint to resume from."""
+    """fsspec URL of the checkpoint to resume from; a forked run without one of its own resumes from its origin."""
+    origin: RunOrigin | None = None
+    """What a forked run began from; empty for a run from the base model."""
     secrets: Annotated[dict[str, str], Field(repr=False)] = {}
     """Tokens of remote scorers by name, only those that the spec names."""
     first_seq: Count = 1

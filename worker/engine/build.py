@@ -68,7 +68,13 @@ def build_components(
         monitored=[reward.key for reward in spec.rewards if reward.watched],
     )
     evaluations = EvaluationManager(
-        spec=spec, prompts=schedule, fragments=fragments, samples=samples, client=client, commands=commands
+        spec=spec,
+        prompts=schedule,
+        fragments=fragments,
+        samples=samples,
+        client=client,
+        commands=commands,
+        first_batch=0 if answer.origin is None else answer.origin.batch,
     )
     return RunComponents(
         answer=answer,
@@ -86,7 +92,7 @@ def build_components(
         evaluations=evaluations,
         lends=LendReporter(client),
         schedule_log=schedule_log,
-        checkpoints=CheckpointDirectory(answer.checkpoints, spec.checkpoint),
+        checkpoints=CheckpointDirectory(answer.checkpoints, spec.checkpoint, answer.origin),
         commands=commands,
     )
 

@@ -149,6 +149,7 @@ export const api = {
     results(call("GET", "/api/v1/runs/{run_id}/logs", { ...of(run), query: { ...filter, limit: MAX_ITEMS } })),
   adapters: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/adapters", of(run))),
   checkpoints: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/checkpoints", of(run))),
+  lineage: (run: string) => call("GET", "/api/v1/runs/{run_id}/lineage", of(run)),
   previews: (run: string) => call("GET", "/api/v1/runs/{run_id}/previews", of(run)),
   createPreview: (run: string, body: NewPreview) =>
     call("POST", "/api/v1/runs/{run_id}/previews", { ...of(run), body }),

@@ -963,7 +963,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Resumable checkpoints, newest first; the store keeps only the newest few. */
+        /** @description Resumable checkpoints, newest first; the store keeps the newest few, and those that runs were forked from. */
         readonly get: operations["runs_checkpoints_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -1078,6 +1078,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/lineage": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description The runs that this one came from and those that came from it, each with its checkpoints and newest
+         *     evaluation.
+         */
+        readonly get: operations["runs_lineage_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/logs": {
         readonly parameters: {
             readonly query?: never;
@@ -1139,7 +1159,7 @@ export interface paths {
         /** @description Newest first. */
         readonly get: operations["runs_previews_list"];
         readonly put?: never;
-        /** @description Generate from your own prompts with the run's newest trained version and, from the same seeds, without it. */
+        /** @description Generate from your own prompts with a trained version of the run and, from the same seeds, without it. */
         readonly post: operations["runs_previews_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -2187,20 +2207,6 @@ export interface components {
             readonly lane: string;
             readonly role: components["schemas"]["LaneRole"];
         };
-        readonly Checkpoint: {
-            readonly attempt: number;
-            readonly batch: number;
-            readonly policy_version: number;
-            readonly optimizer_step: number;
-            readonly uri: string;
-            /** Format: int64 */
-            readonly num_bytes: number;
-            /**
-             * Format: double
-             * @description Unix seconds.
-             */
-            readonly created_at: number;
-        };
         /**
          * CheckpointEvent
          * @description A resumable checkpoint in the checkpoint store; it is not uploaded to the web.
@@ -2246,12 +2252,6 @@ export interface components {
             readonly at: number;
             readonly attempt: number;
             readonly body: components["schemas"]["CheckpointFields"];
-        };
-        /** @description One page: CheckpointBody */
-        readonly CheckpointPage: {
-            /** Format: uri */
-            readonly next: string | null;
-            readonly results: readonly components["schemas"]["Checkpoint"][];
         };
         /**
          * CheckpointSpec
@@ -3494,14 +3494,15 @@ export interface components {
         };
         /**
          * Headline
-         * @description Held-out evaluation before training and now; values that were not evaluated yet are absent.
+         * @description Held-out evaluation at the run's beginning and now; values that were not evaluated yet are absent. A run begins
+         *     with the untrained policy, a fork with that of its checkpoint.
          */
         readonly Headline: {
-            /** @description Weighted held-out reward of the untrained policy. */
+            /** @description Weighted held-out reward at the beginning. */
             readonly reward_before?: number | null;
             /** @description Weighted held-out reward of the newest evaluation. */
             readonly reward_after?: number | null;
-            /** @description All held-out means of the untrained policy, by reward. */
+            /** @description All held-out means at the beginning, by reward. */
             readonly before?: {
                 readonly [key: string]: number;
             };
@@ -4162,6 +4163,36 @@ export interface components {
             readonly mean_predicted_gain_seconds: number | null;
             readonly mean_realised_gain_seconds: number | null;
         };
+        /** Lineage */
+        readonly Lineage: {
+            /** @description Every run after its parent, and directly after it those that came from it, the latest fork first. */
+            readonly runs: readonly components["schemas"]["LineageRun"][];
+            /** @description Whether these are all; false where the lineage is longer than what is read. */
+            readonly is_whole: boolean;
+        };
+        /**
+         * LineageRun
+         * @description One run of a lineage.
+         */
+        readonly LineageRun: {
+            readonly id: string;
+            readonly name: string;
+            readonly state: components["schemas"]["RunState"];
+            /** @description Id of the run that it was forked or duplicated from; null where that is not part of the lineage. */
+            readonly parent: string | null;
+            /** @description 0 for the run that was asked for, below 0 for those it came from, above 0 for those that came from it. */
+            readonly generation: number;
+            /** @description Complete batches of the parent's checkpoint that it began from; null for a run from the base model. */
+            readonly forked_batch: number | null;
+            readonly num_batches: number;
+            readonly num_batches_done: number;
+            /** @description Held-out reward of its newest evaluation. */
+            readonly reward: number | null;
+            /** @description Complete batches at that evaluation. */
+            readonly evaluated_batch: number | null;
+            /** @description Complete batches of its newest checkpoints, ascending; those whose files were removed included. */
+            readonly checkpoints: readonly number[];
+        };
         readonly ListedPromptSet: {
             /** Format: uuid */
             readonly id: string;
@@ -4476,6 +4507,8 @@ export interface components {
             readonly num_samples?: number;
             /** @default 0 */
             readonly seed?: number;
+            /** @description Id of the version. Default: the newest. */
+            readonly adapter?: number | null;
         };
         readonly NewPromptSet: {
             /** Format: uuid */
@@ -4485,13 +4518,18 @@ export interface components {
             readonly prompts: readonly unknown[];
         };
         readonly NewRun: {
+            /**
+             * Format: uuid
+             * @description Run that this one repeats with changes, or is forked from.
+             */
+            readonly parent?: string | null;
+            /** @description Id of a checkpoint of `parent` to begin from (a fork). Default: the base model. */
+            readonly checkpoint?: number | null;
             /** Format: uuid */
             readonly project: string;
             readonly name: string;
             /** @description A run spec as an object, or as YAML text. */
             readonly spec: unknown;
-            /** Format: uuid */
-            readonly parent?: string | null;
             readonly notes?: string;
             readonly tags?: readonly string[];
         };
@@ -6372,8 +6410,10 @@ export interface components {
             readonly last_heartbeat_at: string | null;
             readonly failure: components["schemas"]["Failure"] | null;
             readonly notes: string;
-            /** @description Id of the run that this one was duplicated from. */
+            /** @description Id of the run that this one was duplicated or forked from. */
             readonly parent: string | null;
+            /** @description Complete batches of the parent's checkpoint that the run began from; null for one from the base model. */
+            readonly forked_batch: number | null;
             /** @description Complete batches of the checkpoint from which the next attempt resumes; null without one. */
             readonly resume_batch: number | null;
             /** @description The end that a user requested, `stop` or `cancel`; null before. */
@@ -6980,6 +7020,31 @@ export interface components {
             readonly num_sde_steps: number | null;
         };
         /**
+         * SavedCheckpoint
+         * @description A resumable checkpoint.
+         */
+        readonly SavedCheckpoint: {
+            readonly id: number;
+            readonly attempt: number;
+            /** @description Complete batches. */
+            readonly batch: number;
+            readonly policy_version: number;
+            readonly optimizer_step: number;
+            readonly uri: string;
+            readonly num_bytes: number;
+            /** @description Unix seconds. */
+            readonly created_at: number;
+            /**
+             * @description Whether its files are still there: a driver keeps the newest few, and those that runs were forked from. Null
+             *     where the checkpoint store does not answer.
+             */
+            readonly is_kept: boolean | null;
+            /** @description Mean training reward of the batch that it was written after. */
+            readonly training_reward: number | null;
+            /** @description Held-out reward of its weights; null where they were not evaluated. */
+            readonly held_out_reward: number | null;
+        };
+        /**
          * SdeType
          * @description The stochastic denoising kernels of `worker.engine.rollout.sde`.
          * @enum {string}
@@ -7219,6 +7284,13 @@ export interface components {
             readonly spec: unknown;
         };
         readonly SpecToValidate: {
+            /**
+             * Format: uuid
+             * @description Run that this one repeats with changes, or is forked from.
+             */
+            readonly parent?: string | null;
+            /** @description Id of a checkpoint of `parent` to begin from (a fork). Default: the base model. */
+            readonly checkpoint?: number | null;
             readonly spec?: unknown;
             readonly yaml?: string;
             /**
@@ -7692,11 +7764,9 @@ export type BulkRequest = components['schemas']['BulkRequest'];
 export type BulkRequestActionEnum = components['schemas']['BulkRequestActionEnum'];
 export type CategoryEnum = components['schemas']['CategoryEnum'];
 export type ChangedLane = components['schemas']['ChangedLane'];
-export type Checkpoint = components['schemas']['Checkpoint'];
 export type CheckpointEvent = components['schemas']['CheckpointEvent'];
 export type CheckpointFields = components['schemas']['CheckpointFields'];
 export type CheckpointItem = components['schemas']['CheckpointItem'];
-export type CheckpointPage = components['schemas']['CheckpointPage'];
 export type CheckpointSpec = components['schemas']['CheckpointSpec'];
 export type ClipScoreSettings = components['schemas']['ClipScoreSettings'];
 export type Command = components['schemas']['Command'];
@@ -7808,6 +7878,8 @@ export type LendSum = components['schemas']['LendSum'];
 export type LenderKind = components['schemas']['LenderKind'];
 export type Lending = components['schemas']['Lending'];
 export type LendingTotals = components['schemas']['LendingTotals'];
+export type Lineage = components['schemas']['Lineage'];
+export type LineageRun = components['schemas']['LineageRun'];
 export type ListedPromptSet = components['schemas']['ListedPromptSet'];
 export type ListedPromptSetPage = components['schemas']['ListedPromptSetPage'];
 export type ListedRun = components['schemas']['ListedRun'];
@@ -7978,6 +8050,7 @@ export type SamplesEvent = components['schemas']['SamplesEvent'];
 export type SamplesFields = components['schemas']['SamplesFields'];
 export type SamplesItem = components['schemas']['SamplesItem'];
 export type SamplingSpec = components['schemas']['SamplingSpec'];
+export type SavedCheckpoint = components['schemas']['SavedCheckpoint'];
 export type SdeType = components['schemas']['SdeType'];
 export type Secret = components['schemas']['Secret'];
 export type SecretPage = components['schemas']['SecretPage'];
@@ -9873,7 +9946,11 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["CheckpointPage"];
+                    readonly "application/json": {
+                        /** Format: uri */
+                        readonly next: string | null;
+                        readonly results: readonly components["schemas"]["SavedCheckpoint"][];
+                    };
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -10036,6 +10113,28 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Lending"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_lineage_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Lineage"];
                 };
             };
             readonly default: components["responses"]["Refusal"];

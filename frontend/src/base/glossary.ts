@@ -19,6 +19,9 @@ export const GLOSSARY = {
   lend:
     "A trainer lane that has nothing to train may be lent: it generates a few fragments, then is returned to training. " +
     "One such stretch is a loan.",
+  fork:
+    "A run that begins from a checkpoint of another, its parent, and counts on from that checkpoint's batch with " +
+    "settings of its own.",
   bubble: "Time in which a lane idles while its run lives. Each has a cause.",
   spool:
     "The driver's event file on its local disk. Events stay there, numbered without gaps, until the web has " +

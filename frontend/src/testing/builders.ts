@@ -320,6 +320,7 @@ export function run(fields: Partial<Run> = {}): Run {
     failure: null,
     notes: "",
     parent: null,
+    forked_batch: null,
     resume_batch: null,
     ending: null,
     legal_actions: [],

@@ -11,7 +11,7 @@ from api.serializers.answers import Answer, ModelAnswer, contract_list
 from api.serializers.bounded import MAX_INTEGER
 from gallery import previews
 from gallery.archives import folder_of
-from gallery.models import Adapter, CheckpointRecord, Preview, PreviewImage, PreviewState, Sample
+from gallery.models import Adapter, Preview, PreviewImage, PreviewState, Sample
 from gallery.storage import content_type
 from telemetry.prompts.batch_groups import GroupOfBatch
 from worker.contracts.adapter_files import AdapterFile
@@ -169,20 +169,19 @@ class AdapterBody(ModelAnswer):
         return f"/api/v1/runs/{adapter.run_id}/adapters/{adapter.pk}/archive"
 
 
-class CheckpointBody(ModelAnswer):
-    created_at = serializers.FloatField(source="at", help_text="Unix seconds.")
-
-    class Meta:
-        model = CheckpointRecord
-        fields = ["attempt", "batch", "policy_version", "optimizer_step", "uri", "num_bytes", "created_at"]
-
-
 class NewPreview(serializers.Serializer[Any]):
     prompts = serializers.ListField(
         child=serializers.CharField(max_length=MAX_PROMPT_CHARACTERS), min_length=1, max_length=MAX_PREVIEW_PROMPTS
     )
     num_samples = serializers.IntegerField(default=4, min_value=1, max_value=MAX_PREVIEW_SAMPLES)
     seed = serializers.IntegerField(default=0, min_value=0, max_value=MAX_INTEGER - MAX_PREVIEW_SAMPLES)
+    adapter = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MAX_INTEGER,
+        help_text="Id of the version. Default: the newest.",
+    )
 
 
 class PreviewAnswer(Answer):

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
-from api.serializers.bounded import name_to_find
+from api.serializers.bounded import MAX_INTEGER, name_to_find
 from runs.models import MAX_NAME_CHARS, STATE_VALUES
 from runs.resizing.resize_services import MAX_LANES
 from runs.services import MAX_NOTES_CHARS, MAX_TAG_CHARS, MAX_TAGS
@@ -36,11 +36,28 @@ def _tags() -> serializers.ListField:
     )
 
 
-class NewRun(serializers.Serializer[Any]):
+class Fork(serializers.Serializer[Any]):
+    parent = serializers.UUIDField(
+        required=False, allow_null=True, help_text="Run that this one repeats with changes, or is forked from."
+    )
+    checkpoint = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MAX_INTEGER,
+        help_text="Id of a checkpoint of `parent` to begin from (a fork). Default: the base model.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("checkpoint") is not None and attrs.get("parent") is None:
+            raise serializers.ValidationError({"parent": "`parent` is missing: name the run that `checkpoint` is of"})
+        return attrs
+
+
+class NewRun(Fork):
     project = serializers.UUIDField()
     name = serializers.CharField(max_length=MAX_NAME_CHARS)
     spec = SpecDocument(help_text="A run spec as an object, or as YAML text.")
-    parent = serializers.UUIDField(required=False, allow_null=True)
     notes = _notes()
     tags = _tags()
 
@@ -60,17 +77,17 @@ class DuplicateRequest(serializers.Serializer[Any]):
     spec = SpecDocument(required=False, help_text="Default: the run's own.")
 
 
-class SpecToValidate(serializers.Serializer[Any]):
+class SpecToValidate(Fork):
     spec = SpecDocument(required=False)
     yaml = serializers.CharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=MAX_YAML_CHARACTERS
     )
     project = serializers.UUIDField(required=False, help_text="Project whose uploaded prompt sets the spec may name.")
 
-    def validate(self, attrs: dict[str, object]) -> dict[str, object]:
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("spec" in attrs) == ("yaml" in attrs):
             raise serializers.ValidationError("give either `spec` or `yaml`")
-        return attrs
+        return super().validate(attrs)
 
 
 class Validation(Answer):

@@ -11,15 +11,18 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.contract_schema import component, list_of, page_schema
 from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import gallery as bodies
 from api.views.telemetry import RunDataView
-from gallery import previews, selectors
+from gallery import checkpoints, previews, selectors
 from gallery.archives import CONTENT_TYPE, ENDING, ArchiveIncomplete, archive, folder_of
 from gallery.artifacts import find_artifact, schedule_log
+from gallery.checkpoints import SavedCheckpoint
 from gallery.downloads import bytes_response
 from gallery.inline import preview_uris, sample_uris
+from gallery.lineage import Lineage, lineage
 from gallery.pieces import StoredBytes
 from gallery.storage import content_type
 from telemetry.prompts.batch_groups import groups_of_batch
@@ -69,11 +72,18 @@ class AdapterArchiveView(RunDataView):
 
 
 class CheckpointsView(RunDataView):
-    @extend_schema(responses=page_of(bodies.CheckpointBody))
+    @extend_schema(responses={200: page_schema(list_of(SavedCheckpoint))})
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Resumable checkpoints, newest first; the store keeps only the newest few."""
-        rows = selectors.checkpoints(self.run(run_id).pk)
-        return Response({"next": None, "results": bodies.CheckpointBody(rows, many=True).data})
+        """Resumable checkpoints, newest first; the store keeps the newest few, and those that runs were forked from."""
+        return Response({"next": None, "results": checkpoints.checkpoints(self.run(run_id))})
+
+
+class LineageView(RunDataView):
+    @extend_schema(responses={200: component(Lineage)})
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """The runs that this one came from and those that came from it, each with its checkpoints and newest
+        evaluation."""
+        return Response(lineage(request.user, self.run(run_id)))
 
 
 class ArtifactView(RunDataView):
@@ -124,9 +134,10 @@ class PreviewsView(RunDataView):
 
     @extend_schema(request=bodies.NewPreview, responses={202: bodies.PreviewAnswer})
     def post(self, request: Request, run_id: UUID) -> Response:
-        """Generate from your own prompts with the run's newest trained version and, from the same seeds, without it."""
+        """Generate from your own prompts with a trained version of the run and, from the same seeds, without it."""
         asked = checked(bodies.NewPreview(data=request.data))
-        preview = previews.request_preview(user=user_of(request), run=self.run(run_id), **asked)
+        adapter_id = asked.pop("adapter", None)
+        preview = previews.request_preview(user=user_of(request), run=self.run(run_id), adapter_id=adapter_id, **asked)
         return Response({"preview_id": str(preview.pk)}, status=202)
 
 

@@ -23,7 +23,9 @@ from api.request_parsing import checked, user_of
 from api.serializers import plans
 from api.serializers import runs as bodies
 from api.serializers.run_lists import RunsQuery
+from gallery.checkpoints import fork_point
 from runs import command_services, selectors, services
+from runs.forks import ForkPoint
 from runs.models import Run
 from runs.planning.auto_placement import hypothetical_plan
 from runs.planning.plan_body import PlanPreview
@@ -43,7 +45,8 @@ class ValidateView(APIView):
     def post(self, request: Request) -> Response:
         asked = checked(bodies.SpecToValidate(data=request.data))
         project = get_project(request.user, asked["project"]) if "project" in asked else None
-        report = check_spec(asked["yaml"] if "yaml" in asked else asked["spec"], project)
+        fork = _parent_and_fork(request, asked)[1]
+        report = check_spec(asked["yaml"] if "yaml" in asked else asked["spec"], project, fork=fork)
         spec = report.spec
         return Response(
             {
@@ -94,9 +97,8 @@ class RunViewSet(GenericViewSet[Any]):
     def _create(self, request: Request) -> Response:
         asked = checked(bodies.NewRun(data=request.data))
         project = get_project(request.user, asked.pop("project"))
-        parent_id = asked.pop("parent", None)
-        parent = None if parent_id is None else selectors.get_run(request.user, parent_id)
-        run = services.create_run(user=user_of(request), project=project, parent=parent, **asked)
+        parent, fork = _parent_and_fork(request, asked)
+        run = services.create_run(user=user_of(request), project=project, parent=parent, fork=fork, **asked)
         return Response(selectors.run_body_for(request.user, run), status=201)
 
     @extend_schema(responses={200: component(RunBody)})
@@ -127,6 +129,15 @@ class RunViewSet(GenericViewSet[Any]):
         """Delete an ended run with its rows and files."""
         services.delete_run(user=user_of(request), run=selectors.get_run(request.user, pk))
         return Response(status=204)
+
+
+def _parent_and_fork(request: Request, asked: dict[str, Any]) -> tuple[Run | None, ForkPoint | None]:
+    """The parent that a call names and the checkpoint to begin from, taken out of `asked`."""
+    parent_id, checkpoint_id = asked.pop("parent", None), asked.pop("checkpoint", None)
+    if parent_id is None:
+        return None, None
+    parent = selectors.get_run(request.user, parent_id)
+    return parent, None if checkpoint_id is None else fork_point(parent, checkpoint_id)
 
 
 class DuplicateView(APIView):

@@ -14,6 +14,7 @@ from catalog.prompt_pictures import with_resolved_pictures
 from catalog.scorers import tokens_for, with_resolved_weights
 from fleet.selectors import grants_with_devices
 from runs.checkpoint_files import checkpoints_url
+from runs.forks import origin_of
 from runs.models import Attempt, Run
 from runs.planning.plan_revisions import replan_basis
 from runs.planning.prior_costs import prior_costs
@@ -73,6 +74,7 @@ def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
         lanes=lanes,
         checkpoints=checkpoints_url(run.pk, attempt.number),
         resume_from=attempt.resumed_from or None,
+        origin=origin_of(run),
         stop_seconds=settings.TANDEM_MAX_STOP_SECONDS,
         prior_costs=prior_costs(attempt, lanes, device_of),
         replan=replan_basis(attempt, lanes, device_of),

@@ -33,7 +33,11 @@ class Run(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
-    """The run that this one was duplicated from."""
+    """The run that this one was duplicated or forked from."""
+    forked_from = models.TextField(blank=True, default="")
+    """fsspec URL of the parent's checkpoint that it begins from; empty: from the base model."""
+    forked_batch = models.PositiveIntegerField(null=True)
+    """Complete batches of that checkpoint, from which it counts on; null: from 0."""
 
     spec = models.JSONField()
     spec_lanes = models.GeneratedField(
@@ -72,7 +76,7 @@ class Run(models.Model):
     attempt = models.PositiveIntegerField(default=0)
     """The newest attempt's number; 0 before the first."""
     resume_from = models.TextField(blank=True, default="")
-    """fsspec URL of the last checkpoint; empty: from the beginning."""
+    """fsspec URL of the last checkpoint, a fork's origin included; empty: from the beginning."""
     resume_batch = models.PositiveIntegerField(default=0)
     failure = models.JSONField(null=True)
     """`{reason, phase, details, log_tail, suggestions: [...]}`; see `runs.attempts.failure`."""

@@ -125,7 +125,7 @@ def record_evaluation(run_id: UUID, event: EvaluationEvent) -> None:
     run = Run.objects.get(pk=run_id)
     headline = dict(run.headline)
     reward = event.values.get("reward")
-    if event.batch == 0:
+    if event.batch == (run.forked_batch or 0):
         headline.update(reward_before=reward, before=event.values, num_samples=event.num_samples)
     else:
         headline.update(reward_after=reward, after=event.values, batch_after=event.batch)

@@ -1,5 +1,7 @@
 from pathlib import Path
 
+from worker.contracts.checkpoint_names import HELD
+from worker.contracts.ingest import RunOrigin
 from worker.contracts.sections import CheckpointSpec
 from worker.engine.control.checkpoint_directory import CheckpointDirectory, RunPosition
 
@@ -83,6 +85,27 @@ def test_a_checkpoint_of_another_name_or_place_is_the_only_candidate() -> None:
     assert checkpoints.candidates("memory://nowhere/mine") == ["memory://nowhere/mine"]
     missing = "memory://nowhere/attempt-2/batch-000002"
     assert checkpoints.candidates(missing) == [missing]
+
+
+def test_a_checkpoint_that_a_run_was_forked_from_is_kept(tmp_path: Path) -> None:
+    checkpoints = CheckpointDirectory(str(tmp_path), CheckpointSpec(num_kept=1))
+    for batch in (1, 2, 3):
+        held = write(checkpoints, batch)
+        if batch == 2:
+            Path(held + HELD).touch()
+    kept = sorted(path.name for path in tmp_path.iterdir() if path.is_dir())
+    assert kept == ["batch-000002", "batch-000003"]
+
+
+def test_a_fork_falls_back_on_its_origin_and_never_on_what_lies_before_that(tmp_path: Path) -> None:
+    parent, fork = f"file://{tmp_path}/parent", f"file://{tmp_path}/fork"
+    make_checkpoints(tmp_path, "parent/attempt-1/batch-000001", "parent/attempt-1/batch-000002")
+    make_checkpoints(tmp_path, "fork/attempt-1/batch-000003", "fork/attempt-1/batch-000004")
+    origin = RunOrigin(uri=f"{parent}/attempt-1/batch-000002", batch=2)
+    checkpoints = CheckpointDirectory(f"{fork}/attempt-2", CheckpointSpec(), origin)
+    assert checkpoints.candidates(origin.uri) == [origin.uri]
+    own = f"{fork}/attempt-1/batch-00000"
+    assert checkpoints.candidates(f"{own}4") == [f"{own}4", f"{own}3", origin.uri]
 
 
 def test_a_checkpoint_that_was_passed_over_does_not_count_among_those_kept(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tests.engine.driving import LANE_RESOURCES, Driven, bootstrap_answer, grant
 from tests.engine.ray.local_versions import local_versions
 from tests.engine.ray.reported import check_tiling, kinds, losses, published, replayed, results, shown_seeds
 from tests.engine.telemetry.ingest_server import start_ingest
+from worker.contracts.ingest import RunOrigin
 from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
 
@@ -138,6 +139,29 @@ def test_a_run_that_is_stopped_and_resumed_has_bitwise_the_results_of_an_uninter
 def resume_reference(drive: Drive, spec: RunSpec, reference: Reference) -> Driven:
     """Repeat the last three batches with other switches or other lanes than the uninterrupted run had."""
     return drive(spec, resume_from=f"file://{reference.store}/batch-000003")
+
+
+def test_a_fork_begins_with_bitwise_the_weights_of_its_checkpoint_and_an_evaluation(
+    drive: Drive, make_spec: MakeSpec, reference: Reference, tmp_path: Path
+) -> None:
+    spec = reference_spec(make_spec, num_rollout=2)
+    changed = {"optimizer": spec.optimizer.model_copy(update={"learning_rate": 1e-2}), "num_batches": 4}
+    origin = RunOrigin(uri=f"file://{reference.store}/batch-000003", batch=3)
+    evaluated_apart = {"evaluation": spec.evaluation.model_copy(update={"every_num_batches": 100})}
+    fork = drive(
+        spec.model_copy(update=changed | evaluated_apart),
+        checkpoints=f"file://{tmp_path}/fork",
+        resume_from=origin.uri,
+        origin=origin,
+    )
+    assert fork.finish() == 0
+    versions, expected = published(fork), published(reference.driven)
+    assert set(versions) == {3, 4}
+    assert versions[3] == expected[3]
+    assert versions[4] != expected[4]
+    assert [event["batch"] for event in fork.ingest.of_type("evaluation")] == [3, 4]
+    assert [event["batch"] for event in fork.ingest.of_type("resumed")] == [3]
+    assert (reference.store / "batch-000003").exists()
 
 
 def check_against(driven: Driven, reference: Reference) -> None:

@@ -15,11 +15,11 @@ from django.utils import timezone
 from accounts.access import NotVisible
 from accounts.models import User
 from fleet.services import release_preview
-from gallery import previews
+from gallery import previews, selectors, storage
 from gallery.models import Preview, PreviewImage, PreviewState
 from gallery.storage import ArtifactRefused
 from runs.models import Run
-from tests.web.gallery.conftest import LORA
+from tests.web.gallery.conftest import LORA, LORA_PATH
 from worker.contracts.ingest import SHA256_HEADER
 from worker.contracts.previews import (
     PREVIEW_BOOTSTRAP_PATH,
@@ -48,6 +48,31 @@ def test_editors_try_viewers_and_outsiders_do_not(trained: Run, bob: User, viewe
 def test_without_an_adapter_there_is_nothing_to_try(run: Run, alice: User) -> None:
     with pytest.raises(ValidationError, match="no adapter yet"):
         previews.request_preview(user=alice, run=run, prompts=["x"])
+
+
+def test_any_version_can_be_previewed_whose_files_are_there(
+    trained: Run, report: Callable[..., None], put: Callable[..., Any], adapter_event: Callable[..., Any], alice: User
+) -> None:
+    def ask(adapter_id: int) -> Preview:
+        return previews.request_preview(user=alice, run=trained, prompts=["x"], adapter_id=adapter_id)
+
+    first = selectors.adapters(trained.pk)[0]
+    path = "adapters/v3/pytorch_lora_weights.safetensors"
+    stored = put(path)
+    # The attempt's first event was the fixture's.
+    report(adapter_event(LORA_PATH), adapter_event(path, batch=3, policy_version=3, sha256=stored.sha256))
+    second = selectors.adapters(trained.pk)[0]
+    assert second.policy_version == 3
+    assert [ask(each.pk).adapter for each in (first, second)] == [first, second]
+
+    storage.delete_tree(stored.storage_key)
+    with pytest.raises(ValidationError, match=r"version 3 of .* the storage has pytorch_lora\S+ no more"):
+        ask(second.pk)
+    stored.delete()
+    with pytest.raises(ValidationError, match="choose another version"):
+        ask(second.pk)
+    with pytest.raises(ValidationError, match="must be the id of a version"):
+        ask(second.pk + 1)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from accounts.secrets import hash_secret
 from gallery import selectors
+from gallery.checkpoints import checkpoints
 from gallery.models import Adapter, CheckpointRecord, Sample
 from runs.models import Attempt, Run
 from telemetry.ingest.ingest import ingest
@@ -69,7 +70,7 @@ def test_adapters_and_checkpoints_are_listed_newest_first(
         adapter_event(batch=2),
     )
     assert [adapter.batch for adapter in selectors.adapters(run.pk)] == [2, 1]
-    assert [checkpoint.batch for checkpoint in selectors.checkpoints(run.pk)] == [2, 1]
+    assert [checkpoint["batch"] for checkpoint in checkpoints(run)] == [2, 1]
     assert Run.objects.get().resume_from == "file:///c/2"
 
 
@@ -85,7 +86,7 @@ def test_a_version_reported_twice_is_one_row_and_final_once_reported_so(
         {**checkpoint, "num_bytes": 9},
     )
     assert [(adapter.batch, adapter.final) for adapter in selectors.adapters(run.pk)] == [(2, True), (1, False)]
-    assert [row.num_bytes for row in selectors.checkpoints(run.pk)] == [9]
+    assert [row["num_bytes"] for row in checkpoints(run)] == [9]
 
 
 def test_a_version_in_several_files_keeps_them(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import fsspec
 
-from worker.contracts.checkpoint_names import REPLACED, attempt_number, batch_number, checkpoint_name
+from worker.contracts.checkpoint_names import HELD, REPLACED, attempt_number, batch_number, checkpoint_name
+from worker.contracts.ingest import RunOrigin
 from worker.contracts.sections import CheckpointSpec
 
 logger = logging.getLogger(__name__)
@@ -32,11 +33,13 @@ class RunPosition:
 
 
 class CheckpointDirectory:
-    """Names checkpoints below `root` (an fsspec URL) and keeps the newest `num_kept` of those written here."""
+    """Names checkpoints below `root` (an fsspec URL) and keeps the newest `num_kept` of those written here, and those
+    that runs were forked from."""
 
-    def __init__(self, root: str, spec: CheckpointSpec) -> None:
+    def __init__(self, root: str, spec: CheckpointSpec, origin: RunOrigin | None = None) -> None:
         self._root = root.rstrip("/")
         self._spec = spec
+        self._origin = origin
         self._written: list[str] = []
 
     @property
@@ -46,10 +49,12 @@ class CheckpointDirectory:
 
     def candidates(self, resume_from: str | None) -> list[str]:
         """The URIs of checkpoints to continue from, the preferred first: those written by this attempt, the newest
-        first, then `resume_from`, which an earlier attempt has written, and then what lies before it."""
-        newest_first = [*reversed(self._written), *([] if resume_from is None else [resume_from])]
-        found = [each for uri in newest_first for each in (uri, *_replaced(uri))]
-        return found if resume_from is None else found + checkpoints_before(resume_from)
+        first, then `resume_from`, which an earlier attempt has written, what lies before it, and last the origin of a
+        forked run. What lies before the origin is another run's, and never what the user forked."""
+        origin = [] if self._origin is None else [self._origin.uri]
+        own = [] if resume_from is None or resume_from in origin else [resume_from]
+        before = [each for uri in own for each in checkpoints_before(uri)]
+        return [*_with_replaced([*reversed(self._written), *own]), *before, *_with_replaced(origin)]
 
     def passed_over(self, uris: Iterable[str]) -> None:
         """Forget checkpoints that turned out to be damaged, so that they do not count among those kept."""
@@ -74,7 +79,8 @@ class CheckpointDirectory:
     def _remove(self, uri: str) -> None:
         filesystem, path = fsspec.core.url_to_fs(uri)
         try:
-            filesystem.rm(path, recursive=True)
+            if not filesystem.exists(path + HELD):
+                filesystem.rm(path, recursive=True)
         except OSError as error:
             # One old checkpoint too many wastes disk space; it is no reason to end a run.
             logger.warning("could not remove the old checkpoint %s: %s", uri, error)
@@ -97,6 +103,10 @@ def checkpoints_before(uri: str) -> list[str]:
         batches = [(batch, each) for each in _names(folder) if (batch := batch_number(each)) is not None]
         found += [f"{folder}/{each}" for batch, each in sorted(batches, key=_newest_first) if batch < newest]
     return found
+
+
+def _with_replaced(uris: Iterable[str]) -> list[str]:
+    return [each for uri in uris for each in (uri, *_replaced(uri))]
 
 
 def _replaced(uri: str) -> list[str]:

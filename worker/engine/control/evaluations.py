@@ -38,8 +38,14 @@ class EvaluationManager:
         samples: SampleReporter,
         client: TelemetryClient,
         commands: CommandQueue,
+        first_batch: int = 0,
     ) -> None:
+        """
+        Args:
+            first_batch: complete batches that the run begins with: those of the checkpoint that it was forked from.
+        """
         self._spec = spec
+        self._first_batch = first_batch
         self._prompts = prompts
         self._fragments = fragments
         self._samples = samples
@@ -66,13 +72,13 @@ class EvaluationManager:
         if is_end or batch == self._spec.num_batches:
             return True
         every = self._spec.evaluation.every_num_batches
-        is_scheduled = batch == 0 or (every is not None and batch % every == 0)
+        is_scheduled = batch == self._first_batch or (every is not None and batch % every == 0)
         return is_scheduled and len(self._under_way) < MAX_UNDER_WAY
 
     def is_due_first(self, batch: int) -> bool:
         """Whether an evaluation is due before a scheduler's first batch, after `batch` complete ones: at the run's
         start and end, and where a rewind has dropped it. Any other was begun by the attempt before."""
-        return self.is_due(batch) and (batch in (0, self._spec.num_batches) or batch in self._dropped)
+        return self.is_due(batch) and (batch in (self._first_batch, self._spec.num_batches) or batch in self._dropped)
 
     def evaluation(self, *, batch: int, policy_version: int) -> EvaluationRequested:
         """Begin an evaluation of the version published last, after `batch` complete batches."""

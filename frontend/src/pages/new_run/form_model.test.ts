@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-import type { Preset, Validation } from "../../api/schema.ts";
+import type { Preset, SavedCheckpoint, Validation } from "../../api/schema.ts";
 import { getPath, isObject, type JsonObject } from "../../base/paths.ts";
 import { installBrowser, type Requested, settled } from "../../testing/browser.ts";
 import { run, spec } from "../../testing/builders.ts";
@@ -58,6 +58,34 @@ test("a rerun starts from its parent and knows what differs from it", async () =
   assert.equal(model.isChanged("seed"), true);
   assert.equal(model.parentValue("seed"), 7);
   assert.equal(model.newRun.parent, "parent");
+});
+
+const CHECKPOINT: SavedCheckpoint = {
+  id: 5,
+  attempt: 1,
+  batch: 20,
+  policy_version: 20,
+  optimizer_step: 80,
+  uri: "file:///c/20",
+  num_bytes: 9,
+  created_at: 1,
+  is_kept: true,
+  training_reward: null,
+  held_out_reward: null,
+};
+
+test("a fork is checked and started with its checkpoint, and is longer than what is done", async () => {
+  model.fork(
+    run({ id: "parent", name: "first", num_batches: 20, spec: { ...PRESET.spec, num_batches: 20 } }),
+    CHECKPOINT,
+  );
+  await settled(QUIET);
+  assert.equal(model.name.value, "first, from batch 20");
+  assert.equal(model.value("num_batches"), 40);
+  const newest = asked().at(-1);
+  assert.ok(isObject(newest));
+  assert.deepEqual([newest.parent, newest.checkpoint], ["parent", 5]);
+  assert.deepEqual([model.newRun.parent, model.newRun.checkpoint], ["parent", 5]);
 });
 
 test("yaml that cannot be read is kept, and does not keep the form from starting", async () => {

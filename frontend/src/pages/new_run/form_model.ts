@@ -1,7 +1,7 @@
 /** The state of the new-run form: one spec, edited as fields or as YAML, checked by the server as it changes. */
 
 import { computed, signal } from "@preact/signals";
-import type { NewRun, Preset, Run, Validation } from "../../api/schema.ts";
+import type { NewRun, Preset, Run, SavedCheckpoint, Validation } from "../../api/schema.ts";
 import { getPath, isObject, type Json, type JsonObject, sameJson, setPath } from "../../base/paths.ts";
 import { Applicability } from "./applicability.ts";
 import type { SpecSchema } from "./spec_schema.ts";
@@ -21,6 +21,8 @@ export class FormModel {
   readonly presetName = signal<string | null>(null);
   /** The run that this one repeats with changes; null for a new one. */
   readonly parent = signal<{ readonly id: string; readonly spec: JsonObject } | null>(null);
+  /** The parent's checkpoint that the run begins from; null: from the base model. */
+  readonly checkpoint = signal<SavedCheckpoint | null>(null);
   readonly validator = new Validator((request, answer) => this.merge(request, answer));
 
   readonly ok = computed(() => this.validator.answer.value?.ok === true && !this.validator.checking.value);
@@ -45,6 +47,15 @@ export class FormModel {
     this.name.value = `${run.name}, again`;
     this.project.value = run.project.id;
     this.load(run.spec);
+  }
+
+  /** Begin from a checkpoint of another run. A run that is over at its batch is made as long again. */
+  fork(run: Run, checkpoint: SavedCheckpoint): void {
+    this.checkpoint.value = checkpoint;
+    this.repeat(run);
+    this.name.value = `${run.name}, from batch ${checkpoint.batch}`;
+    if (run.num_batches > checkpoint.batch) return;
+    this.set("num_batches", checkpoint.batch + run.num_batches - (run.forked_batch ?? 0));
   }
 
   /** What a field holds, or what the server takes for it. */
@@ -79,7 +90,7 @@ export class FormModel {
     }
     if (sameJson(getPath(this.spec.value, path), value)) return;
     this.spec.value = this.rules.settled(setPath(this.spec.value, path, value));
-    this.validator.ask(this.inProject({ spec: this.spec.value }));
+    this.validator.ask(this.inContext({ spec: this.spec.value }));
   }
 
   /** Take another spec for the whole form. */
@@ -90,11 +101,13 @@ export class FormModel {
   /** What is sent to start the run. */
   get newRun(): NewRun {
     const { value: parent } = this.parent;
+    const { value: checkpoint } = this.checkpoint;
     return {
       project: this.project.value,
       name: this.name.value.trim(),
       spec: this.spec.value,
       ...(parent ? { parent: parent.id } : {}),
+      ...(checkpoint ? { checkpoint: checkpoint.id } : {}),
     };
   }
 
@@ -105,33 +118,39 @@ export class FormModel {
     const { value: kept } = this.unreadYaml;
     if (!asYaml) {
       this.unreadYaml.value = this.isYamlUnread ? this.yaml.value : null;
-      void this.validator.now(this.inProject({ spec: this.spec.value }));
+      void this.validator.now(this.inContext({ spec: this.spec.value }));
     } else if (kept !== null) {
       this.unreadYaml.value = null;
       this.yaml.value = kept;
-      void this.validator.now(this.inProject({ yaml: kept }));
+      void this.validator.now(this.inContext({ yaml: kept }));
     }
   }
 
   editYaml(text: string): void {
     this.yaml.value = text;
-    this.validator.ask(this.inProject({ yaml: text }));
+    this.validator.ask(this.inContext({ yaml: text }));
   }
 
   chooseProject(id: string): void {
     this.project.value = id;
     const request = this.asYaml.value ? { yaml: this.yaml.value } : { spec: this.spec.value };
-    this.validator.ask(this.inProject(request));
+    this.validator.ask(this.inContext(request));
   }
 
   private load(spec: JsonObject): void {
     this.spec.value = spec;
-    void this.validator.now(this.inProject({ spec }));
+    void this.validator.now(this.inContext({ spec }));
   }
 
-  /** Prompt sets belong to a project, so a spec is right or wrong within one. */
-  private inProject(request: ValidationRequest): ValidationRequest {
-    return this.project.value ? { ...request, project: this.project.value } : request;
+  /** A spec is right or wrong within a project, which prompt sets belong to, and beside the checkpoint of a fork. */
+  private inContext(request: ValidationRequest): ValidationRequest {
+    const { value: parent } = this.parent;
+    const { value: checkpoint } = this.checkpoint;
+    return {
+      ...request,
+      ...(this.project.value ? { project: this.project.value } : {}),
+      ...(parent && checkpoint ? { parent: parent.id, checkpoint: checkpoint.id } : {}),
+    };
   }
 
   /** The server's normal form fills what the other view shows: YAML for the form, the spec for the YAML. */

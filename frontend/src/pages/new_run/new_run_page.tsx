@@ -3,7 +3,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import type { Preset, Project } from "../../api/schema.ts";
+import type { Preset, Project, Run, SavedCheckpoint } from "../../api/schema.ts";
 import { proposedFor } from "../../base/rerun.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
@@ -32,13 +32,21 @@ async function readForm(from: string | null): Promise<Form> {
   const model = new FormModel(new SpecSchema(schema as SchemaNode));
   if (from !== null) {
     const run = await api.getRun(from);
-    model.repeat({ ...run, spec: proposedFor(from) ?? run.spec });
+    const checkpointId = new URLSearchParams(location.search).get("checkpoint");
+    if (checkpointId === null) model.repeat({ ...run, spec: proposedFor(from) ?? run.spec });
+    else model.fork(run, await checkpointOf(run, Number(checkpointId)));
   } else {
     model.project.value = new URLSearchParams(location.search).get("project") ?? lastProject(editable);
     const first = presets[0];
     if (first) model.choosePreset(first);
   }
   return { model, presets, projects: editable };
+}
+
+async function checkpointOf(run: Run, id: number): Promise<SavedCheckpoint> {
+  const found = (await api.checkpoints(run.id)).find((checkpoint) => checkpoint.id === id);
+  if (!found) throw new Error(`${run.name} has no checkpoint ${id}: choose one under Checkpoints & weights.`);
+  return found;
 }
 
 const PROJECT_KEY = "tandem.project";
@@ -68,10 +76,11 @@ function FormPage({ model, presets, projects }: Form) {
   const view = useMemo(() => new FormView(localStorage), [model]);
   const planner = useMemo(() => new Planner(api.planFor), [model]);
   const isNew = model.parent.value === null;
+  const checkpoint = model.checkpoint.value;
   return (
     <>
       <div class="page-head">
-        <h1>{isNew ? "New run" : "Edit and rerun"}</h1>
+        <h1>{isNew ? "New run" : checkpoint ? "Fork a run" : "Edit and rerun"}</h1>
         <Segmented
           label="Edit as"
           value={model.asYaml.value ? "yaml" : "form"}
@@ -86,6 +95,12 @@ function FormPage({ model, presets, projects }: Form) {
         <SectionList model={model} view={view} />
         <div class="stack">
           <UnreadYaml model={model} />
+          {checkpoint && (
+            <p class="notice small">
+              The run begins with the weights of batch {checkpoint.batch} and counts on from there. Base model, tuning,
+              LoRA and averages must stay as they are; all else may change.
+            </p>
+          )}
           {model.asYaml.value ? (
             <YamlEditor model={model} />
           ) : (

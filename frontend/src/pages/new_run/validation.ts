@@ -9,6 +9,9 @@ import type { JsonObject } from "../../base/paths.ts";
 
 export type ValidationRequest = ({ readonly spec: JsonObject } | { readonly yaml: string }) & {
   readonly project?: string;
+  /** The checkpoint that the run is to begin from, and the run that it is of. */
+  readonly parent?: string;
+  readonly checkpoint?: number;
 };
 
 export interface SpecError {

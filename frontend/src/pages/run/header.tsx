@@ -48,7 +48,8 @@ function Origin({ run }: { run: Run }) {
       {run.parent && (
         <>
           {" "}
-          · from <a href={`/runs/${run.parent}`}>another run</a>
+          · {run.forked_batch === null ? "from" : `forked at batch ${run.forked_batch} from`}{" "}
+          <a href={`/runs/${run.parent}`}>another run</a>
         </>
       )}
     </p>

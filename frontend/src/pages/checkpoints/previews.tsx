@@ -1,4 +1,4 @@
-/** Previews: prompts of the user's own, drawn by the base model and by the newest version from the same seeds. */
+/** Previews: prompts of the user's own, drawn by the base model and by a saved version from the same seeds. */
 
 import type { TargetedSubmitEvent } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -8,15 +8,24 @@ import type { Preview, PreviewImage, Run } from "../../api/schema.ts";
 import { words } from "../../base/format.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed } from "../../ui/states.tsx";
-import { mayEdit, type RunProps } from "./context.ts";
-import { Media, playsWhilePointedAt } from "./media.tsx";
+import { mayEdit } from "../run/context.ts";
+import { Media, playsWhilePointedAt } from "../run/media.tsx";
+import type { SavedVersion } from "./saved_versions.ts";
 
 const POLL_MILLISECONDS = 1500;
 const MAX_PROMPTS = 8;
 const isEnded = (preview: Preview) => preview.state === "done" || preview.state === "failed";
 
-export function Previews({ store, run }: RunProps) {
-  const adapters = useResource(() => api.adapters(run.id), [run.id, store.filesVersion.value]);
+interface Props {
+  readonly run: Run;
+  readonly versions: readonly SavedVersion[];
+  /** Id of the weights to draw with; null: the newest. */
+  readonly chosen: number | null;
+  readonly choose: (adapterId: number) => void;
+}
+
+export function Previews({ run, versions, chosen, choose }: Props) {
+  const drawable = versions.flatMap(({ adapter }) => adapter ?? []);
   const previews = useResource(() => api.previews(run.id), [run.id]);
   const [error, setError] = useState<string | null>(null);
   const waiting = (previews.value ?? []).some((preview) => !isEnded(preview));
@@ -25,7 +34,8 @@ export function Previews({ store, run }: RunProps) {
     const timer = setInterval(previews.reload, POLL_MILLISECONDS);
     return () => clearInterval(timer);
   }, [waiting, previews.reload]);
-  if (!adapters.value || adapters.value.length === 0) return null;
+  const [newest] = drawable;
+  if (newest === undefined) return null;
 
   const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -44,6 +54,7 @@ export function Previews({ store, run }: RunProps) {
         prompts,
         num_samples: Number(form.get("num_samples")),
         seed: Number(form.get("seed")),
+        adapter: chosen ?? newest.id,
       });
       previews.reload();
     } catch (failure) {
@@ -54,13 +65,24 @@ export function Previews({ store, run }: RunProps) {
     <section class="card" aria-label="Previews">
       <div class="card-head">
         <h2>Preview your own prompts</h2>
-        <span class="tiny faint">base model and {trained(run)}, same seeds</span>
+        <span class="tiny faint">base model beside {trained(run)}, same seeds</span>
       </div>
       {mayEdit(run) && (
         <form class="preview-form" onSubmit={(event) => void submit(event)}>
           <label class="field">
             <span>Prompts, one a line</span>
             <textarea name="prompts" rows={3} required />
+          </label>
+          <label class="field">
+            <span>Version</span>
+            <select value={chosen ?? newest.id} onChange={(event) => choose(Number(event.currentTarget.value))}>
+              {drawable.map((adapter) => (
+                <option key={adapter.id} value={adapter.id}>
+                  v{adapter.policy_version}, batch {adapter.batch}
+                  {adapter.final ? ", final" : ""}
+                </option>
+              ))}
+            </select>
           </label>
           <label class="field">
             <span>Samples each</span>
@@ -107,7 +129,7 @@ function Result({ preview, trained }: { preview: Preview; trained: string }) {
           <span class="arrow" aria-hidden="true">
             →
           </span>
-          <Side label={words(trained)} images={of(preview.samples, prompt)} />
+          <Side label={`${words(trained)} v${preview.policy_version}`} images={of(preview.samples, prompt)} />
         </div>
       ))}
     </div>
