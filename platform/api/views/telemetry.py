@@ -1,4 +1,4 @@
-"""What a run reported: curves, timeline, bubbles, lending, staleness, events, logs.
+"""What a run reported: curves, timeline, bubbles, lending, staleness, events.
 
 Curves and timelines are compressed: columns of numbers that rise evenly shrink to a fifth.
 """
@@ -25,7 +25,7 @@ from telemetry.curves.curves import Curves, Sparklines, curves, sparklines
 from telemetry.lending.lending_ledger import Lending, lending
 from telemetry.prompts.prompt_audit import PromptAuditPage, PromptOrder, prompt_audit
 from telemetry.selectors import StalenessOfBatch
-from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item, LogItem
+from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item
 from telemetry.timeline.bubbles import Bubbles, bubbles
 from telemetry.timeline.timeline import Timeline, timeline
 
@@ -120,15 +120,6 @@ class EventsView(RunDataView):
         if asked == ("all",):
             return frozenset()
         return frozenset(asked) or ITEM_TYPES - BULK_TYPES
-
-
-class LogsView(RunDataView):
-    @extend_schema(parameters=[bodies.LogsQuery], responses={200: page_schema(list_of(LogItem))})
-    def get(self, request: Request, run_id: UUID) -> Response:
-        """The engine's log, newest first."""
-        asked = checked(bodies.LogsQuery(data=request.query_params))
-        items = selectors.log_items(self.run(run_id).pk, **asked)
-        return Response(_page(request, items, asked["limit"], "before_seq", -1))
 
 
 def _page(request: Request, items: list[Item], limit: int, cursor: str, last: int) -> dict[str, Any]:

@@ -30,6 +30,8 @@ READS = [
     "/report",
     "/events",
     "/logs",
+    "/logs/errors",
+    "/logs/text",
     "/samples",
     "/adapters",
     "/checkpoints",

@@ -1,4 +1,4 @@
-"""Curves, timeline, bubbles, staleness, logs: what pages read."""
+"""Curves, timeline, bubbles, staleness: what pages read."""
 
 import itertools
 import json
@@ -271,23 +271,6 @@ def test_staleness_comes_from_the_newest_attempt(driver: Any, event: Make, next_
         {"batch": 1, "counts": {"0": 4}},
         {"batch": 2, "counts": {"0": 1, "1": 3}},
     ]
-
-
-def test_logs_are_found_by_severity_source_and_words(driver: Any, event: Make) -> None:
-    driver.send(
-        event(1, message="loading the model"),
-        event(2, level="warning", source="rollout-0", message="slow disk"),
-        event(3, level="error", source="trainer-0", message="loss is NaN"),
-    )
-
-    def found(**asked: Any) -> list[int]:
-        return [item["stream_seq"] for item in selectors.log_items(driver.run_id, limit=10, **asked)]
-
-    assert found() == [3, 2, 1]
-    assert found(level="warning") == [3, 2]
-    assert found(source="rollout-0") == [2]
-    assert found(search="NAN") == [3]
-    assert found(before_seq=3) == [2, 1]
 
 
 def test_items_and_transitions_are_one_stream(driver: Any, event: Make) -> None:
