@@ -14,6 +14,7 @@ from worker.contracts.events import (
     EvaluationEvent,
     GateEvent,
     LanesEvent,
+    LaneStartEvent,
     LendEvent,
     LogEvent,
     PhaseEvent,
@@ -58,6 +59,8 @@ def log_line(event: RunEvent) -> LogLine | None:
             return LogLine(LogLevel.DEBUG, f"Published v{version}: {number} tensors, {_size(size)}, {seconds:.2f} s")
         case LendEvent():
             return LogLine(LogLevel.DEBUG, _lend(event))
+        case LaneStartEvent(step=step, lanes=lanes):
+            return LogLine(LogLevel.DEBUG, f"{', '.join(lanes)} {step}")
         case SoftwareEvent(versions=versions):
             return LogLine(LogLevel.DEBUG, ", ".join(f"{name} {version}" for name, version in versions.items()))
         case _:
@@ -97,8 +100,9 @@ def _judged(event: StateEvent | CommandDoneEvent | GateEvent | RewardHackingEven
             level = LogLevel.INFO if accepted else LogLevel.WARNING
             return LogLine(level, f"Command {'done' if accepted else 'refused'}{_after(detail)}")
         case GateEvent(gate=gate, batch=batch, passed=passed, values=values):
-            verdict = f"{_spelt(gate)} gate of batch {batch} {'passed' if passed else 'FAILED'}: {_values(values)}"
-            return LogLine(LogLevel.DEBUG if passed else LogLevel.ERROR, verdict)
+            verdict = f"{'passed' if passed else 'FAILED'}: {_values(values)}"
+            level = LogLevel.DEBUG if passed else LogLevel.ERROR
+            return LogLine(level, f"{_spelt(gate).capitalize()} gate of batch {batch} {verdict}")
         case RewardHackingEvent(suspected=suspected):
             return LogLine(LogLevel.WARNING if suspected else LogLevel.INFO, _reward_hacking(event))
         case LanesEvent(lanes=lanes, resize=None):

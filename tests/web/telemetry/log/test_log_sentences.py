@@ -89,7 +89,7 @@ def line_of(**event: Any) -> LogLine | None:
         (
             {"type": "gate", "gate": "replay", "batch": 1, "passed": False, "values": {"mean_error": 0.5}},
             "error",
-            "replay gate of batch 1 FAILED: mean error 0.5",
+            "Replay gate of batch 1 FAILED: mean error 0.5",
         ),
         ({**HACKING, "suspected": True}, "warning", f"Reward hacking suspected: {OVER}"),
         ({**HACKING, "suspected": False}, "info", f"Reward hacking no longer suspected: {OVER}"),
@@ -103,6 +103,7 @@ def line_of(**event: Any) -> LogLine | None:
             "debug",
             "trainer-0 lent to generation in batch 2",
         ),
+        ({"type": "lane_start", "step": "ready", "lanes": ["a", "b"]}, "debug", "a, b ready"),
         ({"type": "software", "versions": {"torch": "2.13"}}, "debug", "torch 2.13"),
     ],
 )
