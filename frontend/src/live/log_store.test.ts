@@ -103,6 +103,23 @@ test("a read that failed is made up for by the next", async () => {
   assert.deepEqual(seqs(), [6, 5, 4, 3, 2, 1]);
 });
 
+test("a read that failed before the stream fell silent is tried again", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const server = new Server(3);
+  await open(server);
+  server.isDown = true;
+  server.length = 4;
+  store.tell(4);
+  context.mock.timers.tick(READ);
+  await new Promise((resolve) => setImmediate(resolve));
+  server.isDown = false;
+  for (let ticks = 0; ticks < 2; ticks += 1) {
+    context.mock.timers.tick(3000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.deepEqual(seqs(), [4, 3, 2, 1]);
+});
+
 test("while the reader is away from the newest, new ones are counted and wait", async () => {
   const server = new Server(3);
   await open(server);

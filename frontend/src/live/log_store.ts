@@ -32,6 +32,8 @@ const MAX_GROWN_PAGES = 8;
 const MAX_FOLLOWED = 4000;
 /** New entries come at most so often: several a second are one answer. */
 const READ_MILLISECONDS = 400;
+/** A read that failed is tried again after so long, where the stream is silent. */
+const RETRY_MILLISECONDS = 3000;
 /** Entries on the newer side of one that is looked up: what came of it. */
 const NEWER_CONTEXT = 12;
 
@@ -58,6 +60,7 @@ export class LogStore {
   private opened = 0;
   private isReadingOlder = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly read: (asked: LogAsked) => Promise<LogPage>) {}
 
@@ -92,6 +95,7 @@ export class LogStore {
   stop(): void {
     this.opened += 1;
     clearTimeout(this.timer);
+    clearTimeout(this.retry);
   }
 
   /** The stream has grown to this number. */
@@ -156,7 +160,9 @@ export class LogStore {
       }
       await this.open(this.filter);
     } catch {
-      // What is shown stays; the next item of the stream asks again, from the same number.
+      // What is shown stays, and is asked for again from the same number: by the stream's next item, or a while later.
+      clearTimeout(this.retry);
+      this.retry = setTimeout(() => this.schedule(), RETRY_MILLISECONDS);
     }
   }
 

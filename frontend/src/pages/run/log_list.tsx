@@ -141,7 +141,8 @@ function Whole({ entry, search, onHeight, onAround }: Pick<EntryProps, "entry" |
   }, [entry]);
   return (
     <div ref={box} class="log-whole">
-      <pre>
+      {/* A long text scrolls, by keys too. */}
+      <pre tabIndex={0}>
         <Marked text={entry.text} search={search} />
       </pre>
       <div class="row tiny muted">

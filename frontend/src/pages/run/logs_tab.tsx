@@ -40,7 +40,9 @@ export function LogsTab({ store, run }: RunProps) {
   return (
     <div class="stack">
       <LogErrors store={store} run={run} timeText={timeText} onOpen={openAt} />
-      <Stepper store={store} run={run} />
+      <div class="log-states">
+        <Stepper store={store} run={run} />
+      </div>
       <section class="logs" aria-label="Log">
         <div class="log-head">
           <LogFilters
