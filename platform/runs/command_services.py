@@ -97,13 +97,13 @@ def _end(request: _Request) -> PendingCommand:
 
 
 def _pending(request: _Request) -> PendingCommand:
-    return give_command(request.run, request.kind, user=request.user, prompts=list(request.prompts))
+    return give_command(request.run, request.kind, giver=request.user, prompts=list(request.prompts))
 
 
 def _done(request: _Request, what: str) -> PendingCommand:
     detail = f"done by the web: {what}"
     return give_command(
-        request.run, request.kind, user=request.user, prompts=list(request.prompts), detail=detail, done=True
+        request.run, request.kind, giver=request.user, prompts=list(request.prompts), detail=detail, done=True
     )
 
 

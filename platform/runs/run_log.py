@@ -44,7 +44,7 @@ def give_command(
     run: Run,
     kind: CommandKind,
     *,
-    user: User | None,
+    giver: User | None,
     actor: str = "",
     pk: UUID | None = None,
     detail: str = "",
@@ -56,7 +56,7 @@ def give_command(
     Args:
         run: the run, whose stream the transaction has locked.
         kind: what is asked.
-        user: who gave it; None where Tandem itself did, which `actor` then names.
+        giver: who gave it; None where Tandem itself did, which `actor` then names.
         actor: the part of Tandem that gave it.
         pk: the command's id; a new one where it is None.
         detail: what the web has done.
@@ -67,9 +67,9 @@ def give_command(
     given = {"pk": pk} if pk else {}
     ended = {"done_at": now, "accepted": True, "detail": detail} if done else {}
     command = PendingCommand.objects.create(
-        run=run, kind=kind.value, args=args, created_by=user, created_at=now, **given, **ended
+        run=run, kind=kind.value, args=args, created_by=giver, created_at=now, **given, **ended
     )
-    by = user.username if user is not None else actor
+    by = giver.username if giver is not None else actor
     entry = RunLogEntry.objects.create(
         run=run,
         stream_seq=next_stream_seqs(run.pk, 1)[0],

@@ -69,7 +69,7 @@ def park(attempt: Attempt) -> bool:
         run=run, kind=CommandKind.CHECKPOINT_NOW, created_by=None, created_at__gte=run.state_changed_at
     ).first()
     if asked is None:
-        give_command(run, CommandKind.CHECKPOINT_NOW, user=None, actor="reconciler")
+        give_command(run, CommandKind.CHECKPOINT_NOW, giver=None, actor="reconciler")
         return False
     if asked.done_at is None and timezone.now() - asked.created_at < PARK_CHECKPOINT_TIMEOUT:
         return False

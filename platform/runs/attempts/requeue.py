@@ -55,6 +55,6 @@ def _has_saved(run: Run, since: datetime, actor: str) -> bool:
         run=run, kind=CommandKind.CHECKPOINT_NOW, created_by=None, created_at__gte=since
     ).first()
     if asked is None:
-        give_command(run, CommandKind.CHECKPOINT_NOW, user=None, actor=actor)
+        give_command(run, CommandKind.CHECKPOINT_NOW, giver=None, actor=actor)
         return False
     return asked.done_at is not None or timezone.now() - asked.created_at > CHECKPOINT_TIMEOUT

@@ -102,6 +102,6 @@ def _pause(attempt: Attempt, since: datetime) -> bool:
     asked = PendingCommand.objects.filter(run=run, kind=CommandKind.PAUSE, created_by=None, created_at__gte=since)
     if CommandKind.PAUSE not in legal_actions(run) or asked.exists():
         return False
-    give_command(run, CommandKind.PAUSE, user=None, actor=POLICY)
+    give_command(run, CommandKind.PAUSE, giver=None, actor=POLICY)
     record("run.pause", run, user=None, actor=POLICY, project_id=run.project_id, idle_since=since)
     return True

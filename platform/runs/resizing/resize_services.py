@@ -92,7 +92,7 @@ def request_resize(
     give_command(
         current,
         CommandKind.RESIZE,
-        user=user,
+        giver=user,
         actor=cause.value,
         pk=row.pk,
         resize=resize.model_dump(mode="json"),
