@@ -223,6 +223,24 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['likeness', '-updated_at'], name='paces_alike')],
             },
         ),
+        migrations.CreateModel(
+            name='RunLogEntry',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('stream_seq', models.PositiveBigIntegerField()),
+                ('attempt', models.PositiveIntegerField()),
+                ('at', models.FloatField(help_text='Unix time in seconds.')),
+                ('type', models.CharField(max_length=32)),
+                ('level', models.CharField(choices=[('debug', 'Debug'), ('info', 'Info'), ('warning', 'Warning'), ('error', 'Error')], max_length=8)),
+                ('source', models.TextField()),
+                ('text', models.TextField()),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='runs.run')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('level', 'error')), fields=['run', 'stream_seq'], name='log_errors'), models.Index(condition=models.Q(('type', 'command')), fields=['run', 'stream_seq'], name='log_commands')],
+                'constraints': [models.UniqueConstraint(fields=('run', 'stream_seq'), name='log_entry_number_once')],
+            },
+        ),
         migrations.AddIndex(
             model_name='run',
             index=models.Index(fields=['state', 'pool', 'priority', 'created_at'], name='run_queue'),

@@ -5,7 +5,6 @@ Invariant: a command never leaves a run waiting for a driver that does not exist
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -20,6 +19,7 @@ from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
 from runs.pool.pool_removal import require_pool
+from runs.run_log import give_command
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.commands import CommandKind, RunCommand
@@ -97,22 +97,14 @@ def _end(request: _Request) -> PendingCommand:
 
 
 def _pending(request: _Request) -> PendingCommand:
-    return PendingCommand.objects.create(**_row(request))
+    return give_command(request.run, request.kind, giver=request.user, prompts=list(request.prompts))
 
 
-def _done(request: _Request, detail: str) -> PendingCommand:
-    return PendingCommand.objects.create(
-        **_row(request), done_at=timezone.now(), accepted=True, detail=f"done by the web: {detail}"
+def _done(request: _Request, what: str) -> PendingCommand:
+    detail = f"done by the web: {what}"
+    return give_command(
+        request.run, request.kind, giver=request.user, prompts=list(request.prompts), detail=detail, done=True
     )
-
-
-def _row(request: _Request) -> dict[str, Any]:
-    return {
-        "run": request.run,
-        "kind": request.kind.value,
-        "args": {"prompts": list(request.prompts)},
-        "created_by": request.user,
-    }
 
 
 def _checked(kind: CommandKind | str, prompts: Sequence[str]) -> CommandKind:

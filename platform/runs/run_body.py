@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from accounts.models import ProjectRole
 from runs.legal_actions import legal_actions
-from runs.models import Run, RunTransition
+from runs.models import Run, RunLogEntry, RunTransition
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import JsonOf
 from worker.contracts.commands import CommandKind
@@ -144,6 +144,22 @@ class TransitionItem(TypedDict):
     body: TransitionFields
 
 
+@with_config(use_attribute_docstrings=True)
+class CommandFields(TypedDict):
+    text: str
+    """What was asked of the run, and by whom, in a sentence."""
+
+
+class CommandItem(TypedDict):
+    """A stream item of the web: a command that was given."""
+
+    stream_seq: int
+    type: Literal["command"]
+    at: float
+    attempt: int
+    body: CommandFields
+
+
 def run_row(run: Run) -> RunRow:
     """A line of the runs list."""
     return {
@@ -210,6 +226,17 @@ def transition_item(transition: RunTransition) -> TransitionItem:
             "reason": transition.reason,
             "actor": transition.actor,
         },
+    }
+
+
+def command_item(entry: RunLogEntry) -> CommandItem:
+    """A command's entry in the log as an item of the run's stream."""
+    return {
+        "stream_seq": entry.stream_seq,
+        "type": "command",
+        "at": entry.at,
+        "attempt": entry.attempt,
+        "body": {"text": entry.text},
     }
 
 

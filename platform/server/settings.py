@@ -196,7 +196,7 @@ SPECTACULAR_SETTINGS = {
         "LaneActionKind": "api.serializers.pool.LANE_ACTION_KINDS",
         "LaneKind": "api.serializers.pool.LANE_KINDS",
         "LaneRole": "api.serializers.runs.LANE_ROLES",
-        "LogLevel": "telemetry.selectors.LOG_LEVELS",
+        "LogLevel": "telemetry.log.run_log_reads.LEVELS",
         "PoolActionKind": "api.serializers.pool.POOL_ACTION_KINDS",
         "PoolState": "api.serializers.pool.STATES",
         "PreviewState": "gallery.models.PreviewState.choices",

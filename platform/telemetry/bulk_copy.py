@@ -9,6 +9,8 @@ from django.db import connection
 from django.db.models import Model
 from psycopg import sql
 
+from runs.models import RunLogEntry
+from telemetry.log.log_sentences import log_line
 from telemetry.models import OUTCOME_COLUMNS, SPAN_COLUMNS, GroupOutcomeRow, MetricPoint, SpanRow, StreamItem
 from worker.contracts.events import GroupsEvent, MetricsEvent, RunEvent, SpansEvent
 
@@ -22,6 +24,15 @@ def copy_stream_items(run_id: UUID, attempt: int, numbered: Numbered, bodies: Se
         for (number, event), body in zip(numbered, bodies, strict=True)
     )
     _copy(StreamItem, ("run_id", "stream_seq", "attempt", "seq", "type", "at", "body"), rows)
+
+
+def copy_log_entries(run_id: UUID, attempt: int, numbered: Numbered) -> None:
+    rows = (
+        (run_id, number, attempt, event.at, event.type, line.level.value, line.source, line.text)
+        for number, event in numbered
+        if (line := log_line(event)) is not None
+    )
+    _copy(RunLogEntry, ("run_id", "stream_seq", "attempt", "at", "type", "level", "source", "text"), rows)
 
 
 def copy_metric_points(run_id: UUID, attempt: int, numbered: Sequence[tuple[int, MetricsEvent]]) -> None:

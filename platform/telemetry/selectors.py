@@ -1,4 +1,4 @@
-"""Reads of a run's stream: its items, its lanes, the driver's log. Callers check permission.
+"""Reads of a run's stream: its items, its lanes. Callers check permission.
 
 Invariant: everything is read up to one `stream_seq`, so a page can continue from that number over the socket without
 missing or repeating items.
@@ -7,15 +7,13 @@ missing or repeating items.
 from collections.abc import Collection, Iterable
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from runs.models import RunStream, RunTransition
-from runs.run_body import transition_item
+from runs.models import COMMAND, RunLogEntry, RunStream, RunTransition
+from runs.run_body import command_item, transition_item
 from telemetry.models import StreamItem
 from telemetry.observed_lanes import Lane
 from telemetry.stream_items import TRANSITION, Item, item
-
-LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def last_stream_seq(run_id: UUID) -> int:
@@ -24,36 +22,28 @@ def last_stream_seq(run_id: UUID) -> int:
 
 
 def stream_items(run_id: UUID, *, after_seq: int, limit: int, types: Collection[str] = ()) -> list[Item]:
-    """Events and transitions above `after_seq`, ascending, at most `limit`; all types when `types` is empty."""
-    events, transitions = _items_of(run_id, types)
+    """At most `limit` items above `after_seq`, ascending: events, transitions, commands; of all types when `types` is
+    empty."""
+    events, transitions, commands = _rows_of(types)
+    after = Q(run_id=run_id, stream_seq__gt=after_seq)
     return _merged(
-        events.filter(stream_seq__gt=after_seq).order_by("stream_seq")[:limit],
-        transitions.filter(stream_seq__gt=after_seq).order_by("stream_seq")[:limit],
+        events.filter(after).order_by("stream_seq")[:limit],
+        transitions.filter(after).order_by("stream_seq")[:limit],
+        commands.filter(after).order_by("stream_seq")[:limit],
     )[:limit]
 
 
 def newest_items(run_id: UUID, *, before_seq: int | None, limit: int, types: Collection[str] = ()) -> list[Item]:
     """The newest `limit` items (below `before_seq`), ascending."""
-    events, transitions = _items_of(run_id, types)
+    events, transitions, commands = _rows_of(types)
+    before = Q(run_id=run_id)
     if before_seq is not None:
-        events, transitions = events.filter(stream_seq__lt=before_seq), transitions.filter(stream_seq__lt=before_seq)
-    return _merged(events.order_by("-stream_seq")[:limit], transitions.order_by("-stream_seq")[:limit])[-limit:]
-
-
-def log_items(
-    run_id: UUID, *, before_seq: int | None = None, limit: int, level: str = "", source: str = "", search: str = ""
-) -> list[Item]:
-    """The driver's log, newest first: at least as severe as `level`, from `source`, holding `search`."""
-    rows = StreamItem.objects.filter(run_id=run_id, type="log")
-    if before_seq is not None:
-        rows = rows.filter(stream_seq__lt=before_seq)
-    if level:
-        rows = rows.filter(body__level__in=LOG_LEVELS[LOG_LEVELS.index(level) :])
-    if source:
-        rows = rows.filter(body__source=source)
-    if search:
-        rows = rows.filter(body__message__icontains=search)
-    return [_event_item(row) for row in rows.order_by("-stream_seq")[:limit]]
+        before &= Q(stream_seq__lt=before_seq)
+    return _merged(
+        events.filter(before).order_by("-stream_seq")[:limit],
+        transitions.filter(before).order_by("-stream_seq")[:limit],
+        commands.filter(before).order_by("-stream_seq")[:limit],
+    )[-limit:]
 
 
 def lanes_of(run_id: UUID) -> list[Lane]:
@@ -63,17 +53,26 @@ def lanes_of(run_id: UUID) -> list[Lane]:
     return list(newest["lanes"]) if newest else []
 
 
-def _items_of(run_id: UUID, types: Collection[str]) -> tuple[QuerySet[StreamItem], QuerySet[RunTransition]]:
-    events = StreamItem.objects.filter(run_id=run_id)
-    transitions = RunTransition.objects.filter(run_id=run_id)
+def _rows_of(types: Collection[str]) -> tuple[QuerySet[StreamItem], QuerySet[RunTransition], QuerySet[RunLogEntry]]:
+    """The rows of any run that items are made of: events, transitions, commands; of these `types` where there are
+    any."""
+    events, transitions = StreamItem.objects.all(), RunTransition.objects.all()
+    commands = RunLogEntry.objects.filter(type=COMMAND)
     if types:
         events = events.filter(type__in=types)
         transitions = transitions if TRANSITION in types else transitions.none()
-    return events, transitions
+        commands = commands if COMMAND in types else commands.none()
+    return events, transitions, commands
 
 
-def _merged(events: Iterable[StreamItem], transitions: Iterable[RunTransition]) -> list[Item]:
-    items: list[Item] = [*map(_event_item, events), *({**transition_item(one)} for one in transitions)]
+def _merged(
+    events: Iterable[StreamItem], transitions: Iterable[RunTransition], commands: Iterable[RunLogEntry]
+) -> list[Item]:
+    items: list[Item] = [
+        *map(_event_item, events),
+        *({**transition_item(one)} for one in transitions),
+        *({**command_item(one)} for one in commands),
+    ]
     return sorted(items, key=lambda item: item["stream_seq"])
 
 

@@ -1,4 +1,5 @@
-"""The items of a run's stream, as REST and the socket send them: an event of the driver, or a transition of the web.
+"""The items of a run's stream, as REST and the socket send them: an event of the driver, or what the web adds, a
+transition or a command.
 
 An item is `{stream_seq, type, at, attempt, body}`, where `body` holds the event's own fields. Invariant: items are the
 same whether stored, sent live or replayed, so a reader can drop repeats by their `stream_seq`.
@@ -8,16 +9,17 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from runs.run_body import TransitionItem
+from runs.models import COMMAND
+from runs.run_body import CommandItem, TransitionItem
 from worker.contracts.base import Count, Index
-from worker.contracts.events import Event, LogEvent, RunEvent
+from worker.contracts.events import Event, RunEvent
 
 TRANSITION = "transition"
-"""Type of the items that the web adds: a change of the run's state."""
+"""Type of the items that the web adds for a change of the run's state."""
 
 EVENT_KINDS: tuple[type[Event], ...] = tuple(Event.__subclasses__())
 EVENT_TYPES = frozenset(str(kind.model_fields["type"].default) for kind in EVENT_KINDS)
-ITEM_TYPES = EVENT_TYPES | {TRANSITION}
+ITEM_TYPES = EVENT_TYPES | {TRANSITION, COMMAND}
 """Every type of item."""
 
 BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "groups", "lend", "costs", "log"})
@@ -59,8 +61,5 @@ def _item_model(kind: type[Event]) -> type[BaseModel]:
 _STRICT = ConfigDict(extra="forbid")
 _MODELS = {kind: _item_model(kind) for kind in EVENT_KINDS}
 
-LogItem = _MODELS[LogEvent]
-"""An item of the driver's log."""
-
-StreamItem: Any = Annotated[Union[(*_MODELS.values(), TransitionItem)], Field(discriminator="type")]
+StreamItem: Any = Annotated[Union[(*_MODELS.values(), TransitionItem, CommandItem)], Field(discriminator="type")]
 """The union of all items for the schema, distinguished by `type`."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.e2e import run_log
 from tests.e2e.pages import NewRunPage, RunPage, RunsPage
 from tests.e2e.weak_network import WeakNetwork
 
@@ -103,6 +104,7 @@ def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(
     run.wait_for_batches(done, timeout_seconds=30)
     run.wait_for_state("completed", timeout_seconds=180)
     _accounts_for_its_lanes(run)
+    run_log.is_searched(run)
     _opens_without_the_server(run.download_report(tmp_path), browser)
     _loads_in_diffusers(run.download_lora(tmp_path))
     _is_replayed_and_rerun(run)

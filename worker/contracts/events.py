@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, model_validator
 from worker.contracts.adapter_files import AdapterFile, listing_sha256
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index, Name
+from worker.contracts.lanes import StartStep
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeReport
 from worker.contracts.sample_reports import GroupOutcome, SampleInfo
@@ -71,6 +72,15 @@ class LanesEvent(Event):
     algebra: BatchAlgebra
     resize: ResizeReport | None = None
     """The resize under way, or the one that has just ended."""
+
+
+class LaneStartEvent(Event):
+    """Lanes are a step further on their way to work: at a run's start, and where a process is started anew. Trainer
+    lanes are ready together, since they form one process group."""
+
+    type: Literal["lane_start"] = "lane_start"
+    step: StartStep
+    lanes: Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class StateEvent(Event):
@@ -347,6 +357,7 @@ class CommandDoneEvent(Event):
 RunEvent = Annotated[
     PhaseEvent
     | LanesEvent
+    | LaneStartEvent
     | StateEvent
     | ResumedEvent
     | MetricsEvent

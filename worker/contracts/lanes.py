@@ -1,7 +1,8 @@
 """Lanes: the `lanes` and `elastic` sections of a `RunSpec`, which say how many a run asks for and how far that may
-change, and `LaneGrant`, one lane that it was given."""
+change, `LaneGrant`, one lane that it was given, and `StartStep`, how far its process is."""
 
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import Annotated, NamedTuple
 
 from pydantic import Field
@@ -130,3 +131,16 @@ class LaneGrant(Contract):
 def gpu_resource(node: str, index: int) -> str:
     """The custom Ray resource for one GPU of a node that Tandem starts."""
     return f"tandem-{node}-gpu-{index}"
+
+
+class StartStep(StrEnum):
+    """How far a lane's process is on its way to work."""
+
+    REQUESTED = "requested"
+    """The cluster was asked for it."""
+    PLACED = "placed"
+    """It is up."""
+    LOADING = "loading"
+    """It imports its libraries and loads the model, or the rewards' networks."""
+    READY = "ready"
+    """It can work."""

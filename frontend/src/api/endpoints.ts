@@ -9,7 +9,7 @@ import type {
   LaneKind,
   LanesToAskFor,
   Lend,
-  LogFields,
+  LogLevel,
   NewPool,
   NewPreview,
   NewPromptSet,
@@ -70,6 +70,17 @@ export interface CurvesAsked {
   readonly max_points: number;
   readonly from_step?: number;
   readonly to_step?: number;
+}
+
+/** Filters of a run's log. */
+export interface LogFilter extends QueryValues {
+  /** This severe or more. */
+  readonly level?: LogLevel | undefined;
+  /** A lane, `driver`, `web`, or a role: all lanes of it. */
+  readonly source?: string | undefined;
+  /** Types of entries, separated by commas. */
+  readonly types?: string | undefined;
+  readonly search?: string | undefined;
 }
 
 /** Filters of the ledger of lending. */
@@ -145,8 +156,10 @@ export const api = {
     call("GET", "/api/v1/runs/{run_id}/samples", { ...of(run), query: { purpose, batch } }),
   events: (run: string) =>
     results(call("GET", "/api/v1/runs/{run_id}/events", { ...of(run), query: { limit: MAX_ITEMS } })),
-  logs: (run: string, filter: { level?: LogFields["level"] | undefined; source?: string; search?: string }) =>
-    results(call("GET", "/api/v1/runs/{run_id}/logs", { ...of(run), query: { ...filter, limit: MAX_ITEMS } })),
+  logs: (run: string, query: LogFilter & { after_seq?: number; before_seq?: number; limit: number }) =>
+    call("GET", "/api/v1/runs/{run_id}/logs", { ...of(run), query }),
+  /** The run's errors, those with the same message together. */
+  logErrors: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/logs/errors", of(run))),
   adapters: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/adapters", of(run))),
   checkpoints: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/checkpoints", of(run))),
   lineage: (run: string) => call("GET", "/api/v1/runs/{run_id}/lineage", of(run)),

@@ -28,10 +28,3 @@ export function secondsText(seconds: ResizeReport["trainer_seconds"]): string {
   const parts = `checkpoint ${duration(checkpoint)}, start ${duration(start)}, restore ${duration(restore)}`;
   return `training stood still for ${duration(stillSeconds(seconds))} (${parts})`;
 }
-
-/** A report as a sentence of the event log. */
-export function resizeText({ state, reason, lanes, trainer_seconds }: ResizeReport): string {
-  const verdict = state === "accepted" ? "Resizing" : state === "done" ? "Resized" : "Resize failed";
-  const after = [progressText(lanes), secondsText(trainer_seconds)].filter(Boolean).join("; ");
-  return `${verdict}${reason ? ` (${reason})` : ""}${after ? `: ${after}` : ""}`;
-}

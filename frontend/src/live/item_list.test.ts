@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lendItem, logItem, metricsItem, phaseItem, publishItem, spansItem } from "../testing/builders.ts";
-import { ItemList, isEvent, isLog } from "./item_list.ts";
+import { type EventItem, ItemList, isEvent, isLogged } from "./item_list.ts";
 
-const numbers = (list: ItemList<never> | ItemList<ReturnType<typeof logItem>>) =>
-  list.items.value.map((item: { stream_seq: number }) => item.stream_seq);
+const numbers = (list: ItemList<EventItem>) => list.items.value.map((item) => item.stream_seq);
 
-test("log lines and events are separated, and what comes in bulk is neither", () => {
-  assert.ok(isLog(logItem(1)) && !isEvent(logItem(1)));
-  assert.ok(isEvent(phaseItem(1)) && isEvent(publishItem(1, 1)));
-  for (const item of [spansItem(1, []), metricsItem(1, 1, {}), lendItem(1, 1)]) {
-    assert.ok(!isEvent(item) && !isLog(item), item.type);
-  }
+test("the log tells of events, records and lends, and not of what is drawn", () => {
+  for (const item of [phaseItem(1), publishItem(1, 1)]) assert.ok(isEvent(item) && isLogged(item), item.type);
+  for (const item of [logItem(1), lendItem(1, 1)]) assert.ok(!isEvent(item) && isLogged(item), item.type);
+  for (const item of [spansItem(1, []), metricsItem(1, 1, {})]) assert.ok(!isEvent(item) && !isLogged(item), item.type);
 });
 
 test("a REST answer that reaches beyond its number is not doubled by the socket", () => {
@@ -27,9 +24,9 @@ test("a REST answer that reaches beyond its number is not doubled by the socket"
 });
 
 test("items show once a frame, when they are flushed", () => {
-  const list = new ItemList(isLog);
-  list.apply(logItem(1));
-  list.apply(logItem(2));
+  const list = new ItemList(isEvent);
+  list.apply(phaseItem(1));
+  list.apply(phaseItem(2));
   assert.deepEqual(numbers(list), []);
   list.flush();
   assert.deepEqual(numbers(list), [1, 2]);
@@ -39,21 +36,21 @@ test("items show once a frame, when they are flushed", () => {
 });
 
 test("reading again drops what had arrived before", () => {
-  const list = new ItemList(isLog);
-  list.apply(logItem(1));
-  list.load([logItem(1)], 1);
+  const list = new ItemList(isEvent);
+  list.apply(phaseItem(1));
+  list.load([phaseItem(1)], 1);
   list.flush();
   assert.deepEqual(numbers(list), [1]);
 });
 
 test("the list keeps the newest five thousand", () => {
-  const list = new ItemList(isLog);
+  const list = new ItemList(isEvent);
   list.load(
-    Array.from({ length: 5001 }, (_, index) => logItem(index + 1)),
+    Array.from({ length: 5001 }, (_, index) => phaseItem(index + 1)),
     5001,
   );
   assert.deepEqual([numbers(list).length, numbers(list)[0]], [5000, 2]);
-  list.apply(logItem(5002));
+  list.apply(phaseItem(5002));
   list.flush();
   assert.deepEqual([numbers(list).length, numbers(list)[0], numbers(list).at(-1)], [5000, 3, 5002]);
 });

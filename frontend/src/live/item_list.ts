@@ -1,16 +1,17 @@
-/** A growing list of stream items of some types: the event log, and the engine's log lines. */
+/** A growing list of the run's events, for panels that look for some of them. */
 
 import { signal } from "@preact/signals";
-import { type BulkItemType, bulkItemTypeValues, type LogItem, type StreamItem } from "../api/schema.ts";
+import { type BulkItemType, bulkItemTypeValues, type StreamItem } from "../api/schema.ts";
 import { SequenceGate } from "./sequence_gate.ts";
 
-/** An item of the event log; those that come in bulk are drawn elsewhere. */
+/** An item that does not come in bulk. */
 export type EventItem = Exclude<StreamItem, { readonly type: BulkItemType }>;
 
 const BULK: ReadonlySet<string> = new Set(bulkItemTypeValues);
 
 export const isEvent = (item: StreamItem): item is EventItem => !BULK.has(item.type);
-export const isLog = (item: StreamItem): item is LogItem => item.type === "log";
+/** Whether the run's log tells of the item. */
+export const isLogged = (item: StreamItem) => isEvent(item) || item.type === "log" || item.type === "lend";
 
 /** Older items are dropped from the page beyond this many; REST still has them. */
 const MAX_KEPT = 5000;

@@ -14,7 +14,7 @@ import { oncePerFrame } from "../base/frames.ts";
 import { hasEnded } from "../base/run_state.ts";
 import { NUM_SPANS } from "../timeline/levels_of_detail.ts";
 import { TimelineState } from "../timeline/timeline_state.ts";
-import { ItemList, isEvent, isLog } from "./item_list.ts";
+import { ItemList, isEvent, isLogged } from "./item_list.ts";
 import type { Connection } from "./live_socket.ts";
 import { MetricStore, OVERVIEW_POINTS } from "./metric_store.ts";
 import { followRun } from "./run_socket.ts";
@@ -55,7 +55,8 @@ export class RunStore {
     (asked) => api.laneStates(this.id, asked),
   );
   readonly events = new ItemList(isEvent);
-  readonly logs = new ItemList(isLog);
+  /** The number of the newest item that the run's log tells of: panels that read the log watch it. */
+  readonly logSeq = signal(0);
   /** Rises with each item of these types: panels that read lists over REST watch it. */
   readonly samplesVersions: Record<SamplePurpose, Signal<number>> = {
     train: signal(0),
@@ -164,11 +165,11 @@ export class RunStore {
     const timeline = await api.timeline(this.id, { limit: NUM_SPANS });
     setServerTime(timeline.now);
     this.timeline.load(timeline);
-    const [events, logs] = await Promise.all([api.events(this.id), api.logs(this.id, {})]);
+    const events = await api.events(this.id);
     const covered = Math.min(curvesSeq, timeline.stream_seq);
     batch(() => {
       this.events.load(events, covered);
-      this.logs.load(logs, covered);
+      this.logSeq.value = Math.max(this.logSeq.peek(), curvesSeq, timeline.stream_seq);
       for (const version of Object.values(this.samplesVersions)) version.value += 1;
       this.filesVersion.value += 1;
       this.sizeVersion.value += 1;
@@ -202,7 +203,6 @@ export class RunStore {
       if (this.metrics.gate.admit(item.stream_seq)) changed.metrics = this.metrics.apply(item) || changed.metrics;
       changed.timeline = this.timeline.apply(item) || changed.timeline;
       this.events.apply(item);
-      this.logs.apply(item);
       if (item.type === "samples") changed.samples.add(item.body.purpose);
       changed.files ||= item.type === "adapter" || item.type === "checkpoint";
       changed.size ||= item.type === "command_done" || (item.type === "lanes" && item.body.resize !== null);
@@ -217,7 +217,9 @@ export class RunStore {
       if (changed.size) this.sizeVersion.value += 1;
       if (changed.plan) this.planVersion.value += 1;
       this.events.flush();
-      this.logs.flush();
+      this.logSeq.value = items
+        .filter(isLogged)
+        .reduce((last, item) => Math.max(last, item.stream_seq), this.logSeq.peek());
       this.lastReport.value = items.reduce((latest, item) => Math.max(latest, item.at), this.lastReport.peek());
       this.advanceProgress(items);
     });

@@ -5,12 +5,12 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from api.serializers.bounded import MAX_ID, listed, name_to_find, unix_seconds, words_to_find
+from api.serializers.bounded import MAX_ID, MAX_INTEGER, listed, name_to_find, unix_seconds, words_to_find
 from telemetry.curves.curves import LAST_STEP, MAX_POINTS
 from telemetry.curves.staleness_columns import LAST_BATCH, MAX_COLUMNS
 from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
+from telemetry.log.run_log_reads import LEVELS
 from telemetry.prompts.prompt_audit import PromptOrder
-from telemetry.selectors import LOG_LEVELS
 from telemetry.timeline.lane_states import DEFAULT_BUCKETS, MAX_BUCKETS
 from telemetry.timeline.timeline import DEFAULT_SPANS, MAX_SPANS
 from worker.contracts.metric_names import Metric
@@ -115,9 +115,19 @@ class EventsQuery(serializers.Serializer[Any]):
     limit = serializers.IntegerField(default=500, min_value=1, max_value=MAX_ITEMS)
 
 
-class LogsQuery(serializers.Serializer[Any]):
-    level = serializers.ChoiceField(LOG_LEVELS, default="", help_text="The least severity listed.")
-    source = name_to_find(default="", help_text="Name of a lane, or `driver`.")
-    search = words_to_find(default="", help_text="Text that the message contains.")
-    before_seq = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
+class LogFilterQuery(serializers.Serializer[Any]):
+    level = serializers.ChoiceField(LEVELS, default="", help_text="The least severity listed.")
+    source = name_to_find(default="", help_text="A lane, `driver`, `web`, or a role: all lanes of it.")
+    types = listed(default="", help_text="Types by comma: `log` for the engine's records, else those of events.")
+    search = words_to_find(default="", help_text="Text that an entry contains.")
+    attempt = serializers.IntegerField(required=False, min_value=0, max_value=MAX_INTEGER)
+
+
+class LogsQuery(LogFilterQuery):
+    after_seq = serializers.IntegerField(
+        required=False, min_value=0, max_value=MAX_ID, help_text="Entries above this number, oldest first."
+    )
+    before_seq = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_ID, help_text="The newest entries below this number."
+    )
     limit = serializers.IntegerField(default=200, min_value=1, max_value=MAX_ITEMS)

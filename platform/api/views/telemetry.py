@@ -1,4 +1,4 @@
-"""What a run reported: curves, timeline, bubbles, lending, staleness, events, logs.
+"""What a run reported: curves, timeline, bubbles, lending, staleness, events.
 
 Curves and timelines are compressed: columns of numbers that rise evenly shrink to a fifth.
 """
@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from api.contract_schema import component, list_of, named_component, page_schema
+from api.contract_schema import component, named_component, page_schema
 from api.request_parsing import checked
 from api.serializers import telemetry as bodies
 from runs.models import Run
@@ -29,7 +29,7 @@ from telemetry.curves.curves import Curves, Sparklines, curves, sparklines
 from telemetry.curves.staleness_columns import StalenessColumns, staleness_columns
 from telemetry.lending.lending_ledger import Lending, lending
 from telemetry.prompts.prompt_audit import PromptAuditPage, PromptOrder, prompt_audit
-from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item, LogItem
+from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item
 from telemetry.timeline.bubbles import Bubbles, bubbles
 from telemetry.timeline.lane_states import LaneStates, lane_states
 from telemetry.timeline.perfetto_trace import perfetto_trace
@@ -153,15 +153,6 @@ class EventsView(RunDataView):
         if asked == ("all",):
             return frozenset()
         return frozenset(asked) or ITEM_TYPES - BULK_TYPES
-
-
-class LogsView(RunDataView):
-    @extend_schema(parameters=[bodies.LogsQuery], responses={200: page_schema(list_of(LogItem))})
-    def get(self, request: Request, run_id: UUID) -> Response:
-        """The engine's log, newest first."""
-        asked = checked(bodies.LogsQuery(data=request.query_params))
-        items = selectors.log_items(self.run(run_id).pk, **asked)
-        return Response(_page(request, items, asked["limit"], "before_seq", -1))
 
 
 def _page(request: Request, items: list[Item], limit: int, cursor: str, last: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from django.utils import timezone
 from runs.attempts import attempts
 from runs.attempts.failure import describe_failure
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
+from runs.run_log import give_command
 from runs.stream import lock_stream
 from runs.transitions import move
 from worker.contracts.commands import CommandKind
@@ -68,7 +69,7 @@ def park(attempt: Attempt) -> bool:
         run=run, kind=CommandKind.CHECKPOINT_NOW, created_by=None, created_at__gte=run.state_changed_at
     ).first()
     if asked is None:
-        PendingCommand.objects.create(run=run, kind=CommandKind.CHECKPOINT_NOW.value)
+        give_command(run, CommandKind.CHECKPOINT_NOW, giver=None, actor="reconciler")
         return False
     if asked.done_at is None and timezone.now() - asked.created_at < PARK_CHECKPOINT_TIMEOUT:
         return False

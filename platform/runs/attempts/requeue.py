@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from runs.attempts import attempts
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
+from runs.run_log import give_command
 from runs.stream import lock_stream
 from runs.transitions import move
 from worker.contracts.commands import CommandKind
@@ -38,7 +39,7 @@ def requeue(attempt: Attempt, *, since: datetime, why: Callable[[str], str], act
     if run.run_state not in (RunState.STARTING, RunState.RUNNING):
         # A paused run is parked by the reconciler, and one that stops frees its lanes by itself.
         return False
-    if run.run_state is RunState.RUNNING and not _has_saved(run, since):
+    if run.run_state is RunState.RUNNING and not _has_saved(run, since, actor):
         return False
     reason = why(f"batch {run.resume_batch}" if run.resume_from else "the beginning")
     if not attempts.close(run.pk, attempt.number, AttemptOutcome.MOVED, detail=reason):
@@ -48,12 +49,12 @@ def requeue(attempt: Attempt, *, since: datetime, why: Callable[[str], str], act
     return True
 
 
-def _has_saved(run: Run, since: datetime) -> bool:
+def _has_saved(run: Run, since: datetime, actor: str) -> bool:
     """Whether a checkpoint was made since then, or could not be; asks for one otherwise."""
     asked = PendingCommand.objects.filter(
         run=run, kind=CommandKind.CHECKPOINT_NOW, created_by=None, created_at__gte=since
     ).first()
     if asked is None:
-        PendingCommand.objects.create(run=run, kind=CommandKind.CHECKPOINT_NOW.value)
+        give_command(run, CommandKind.CHECKPOINT_NOW, giver=None, actor=actor)
         return False
     return asked.done_at is not None or timezone.now() - asked.created_at > CHECKPOINT_TIMEOUT

@@ -28,6 +28,7 @@ from runs.legal_actions import legal_actions
 from runs.models import Attempt, PendingCommand, Run, RunResize
 from runs.resizing.elastic_bounds import spare_lanes
 from runs.resizing.resize_services import ResizeUnderWay, WantedResize, request_resize
+from runs.run_log import give_command
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict
 from worker.contracts.commands import CommandKind
@@ -101,6 +102,6 @@ def _pause(attempt: Attempt, since: datetime) -> bool:
     asked = PendingCommand.objects.filter(run=run, kind=CommandKind.PAUSE, created_by=None, created_at__gte=since)
     if CommandKind.PAUSE not in legal_actions(run) or asked.exists():
         return False
-    PendingCommand.objects.create(run=run, kind=CommandKind.PAUSE.value)
+    give_command(run, CommandKind.PAUSE, giver=None, actor=POLICY)
     record("run.pause", run, user=None, actor=POLICY, project_id=run.project_id, idle_since=since)
     return True

@@ -5,23 +5,28 @@ Lock order everywhere: `RunStream` row, then `Run` row, then lanes.
 
 from runs.models.attempt_rows import Attempt, AttemptOutcome, PlanRevision, submission_id
 from runs.models.command_rows import RESIZE_REQUESTED, RESIZE_STATES, PendingCommand, RunResize
+from runs.models.log_rows import COMMAND, WEB, LogLevel, RunLogEntry
 from runs.models.planning_rows import CachedPlan, MeasuredCosts
 from runs.models.queue_rows import QueuePlace, RunPace
 from runs.models.run_rows import MAX_NAME_CHARS, STATE_VALUES, Run, RunStream, RunTransition
 
 __all__ = [
+    "COMMAND",
     "MAX_NAME_CHARS",
     "RESIZE_REQUESTED",
     "RESIZE_STATES",
     "STATE_VALUES",
+    "WEB",
     "Attempt",
     "AttemptOutcome",
     "CachedPlan",
+    "LogLevel",
     "MeasuredCosts",
     "PendingCommand",
     "PlanRevision",
     "QueuePlace",
     "Run",
+    "RunLogEntry",
     "RunPace",
     "RunResize",
     "RunStream",

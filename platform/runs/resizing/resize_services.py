@@ -23,8 +23,9 @@ from fleet.selectors import devices_by_lane, grants_of, kinds_by_lane, pool_lane
 from fleet.services import LaneHolder, WantedLanes, allocate_more
 from runs.attempts import attempts
 from runs.legal_actions import legal_actions
-from runs.models import RESIZE_REQUESTED, Attempt, PendingCommand, Run, RunResize
+from runs.models import RESIZE_REQUESTED, Attempt, Run, RunResize
 from runs.resizing.resize_memory import memory_problems
+from runs.run_log import give_command
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict
 from worker.contracts.commands import CommandKind
@@ -88,12 +89,13 @@ def request_resize(
         added=[grant.lane for grant in resize.add],
         state=RESIZE_REQUESTED,
     )
-    PendingCommand.objects.create(
+    give_command(
+        current,
+        CommandKind.RESIZE,
+        giver=user,
+        actor=cause.value,
         pk=row.pk,
-        run=current,
-        kind=CommandKind.RESIZE.value,
-        args={"resize": resize.model_dump(mode="json")},
-        created_by=user,
+        resize=resize.model_dump(mode="json"),
     )
     record(
         "run.resize",

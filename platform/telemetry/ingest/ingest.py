@@ -15,7 +15,7 @@ from live.publish import publish_run
 from runs.attempts.tokens import AttemptGone, authorise
 from runs.reports import driver_reports
 from runs.stream import lock_stream, next_stream_seqs
-from telemetry.bulk_copy import copy_spans, copy_stream_items
+from telemetry.bulk_copy import copy_log_entries, copy_spans, copy_stream_items
 from telemetry.curves.metric_rollups import store_metrics
 from telemetry.ingest.event_parsing import fresh_events, parse_events
 from telemetry.ingest.handlers import EventContext, handle
@@ -71,6 +71,7 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
     numbered = list(zip(next_stream_seqs(run_id, len(fresh)), fresh, strict=True))
     bodies = [event_body(event) for event in fresh]
     copy_stream_items(run_id, attempt, numbered, bodies)
+    copy_log_entries(run_id, attempt, numbered)
     store_metrics(run_id, attempt, numbered)
     copy_spans(run_id, attempt, numbered)
     store_group_outcomes(run_id, attempt, fresh)

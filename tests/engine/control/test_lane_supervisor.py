@@ -25,8 +25,18 @@ class FakeLanes:
     def __getitem__(self, lane: str) -> LaneHandle:
         return self.handles[lane]
 
-    def names(self, role: LaneRole) -> list[str]:
-        return [lane for lane, its_role in ROLES.items() if its_role is role]
+    def open(self) -> None:
+        pass
+
+    def wait_until_up(self, lanes: list[str], poll_web: Any, on_up: Callable[[list[str]], None]) -> None:
+        for lane in lanes:
+            on_up([lane])
+
+    def infos(self) -> tuple[Any, ...]:
+        return ()
+
+    def names(self, role: LaneRole | None = None) -> list[str]:
+        return [lane for lane, its_role in ROLES.items() if role in (None, its_role)]
 
     def role(self, lane: str) -> LaneRole:
         return ROLES[lane]
@@ -114,3 +124,14 @@ def test_the_switches_of_the_gang_are_those_that_it_was_loaded_for_last(supervis
     assert supervisor.gang_pipeline == before
     supervisor.load_gang(lambda reports: None)
     assert supervisor.gang_pipeline == after
+
+
+def test_a_start_is_reported_lane_by_lane(supervisor: LaneSupervisor, client: Any, lanes: FakeLanes) -> None:
+    supervisor.place_all()
+    supervisor.lost("rollout-1", "killed")
+    steps = [(event.step.value, event.lanes) for event in client.events if event.type == "lane_start"]
+    assert steps == [
+        ("requested", tuple(ROLES)),
+        *(("placed", (lane,)) for lane in ROLES),
+        ("requested", ("rollout-1",)),
+    ]

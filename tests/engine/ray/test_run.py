@@ -78,6 +78,9 @@ def test_an_uninterrupted_run_completes_and_reports_everything(reference: Refere
     ingest = driven.ingest
     assert [event["seq"] for event in ingest.events] == list(range(1, len(ingest.events) + 1))
     assert driven.states() == ["running", "completed"]
+    for lane in ("rollout-0", "rollout-1", "trainer-0", "reward-0"):
+        steps = [event["step"] for event in ingest.of_type("lane_start") if lane in event["lanes"]]
+        assert steps == ["requested", "placed", "loading", "ready"], lane
     assert driven.reported_batches() == set(range(1, NUM_BATCHES + 1))
     assert len(losses(driven)) == NUM_BATCHES * 4
     assert [event["batch"] for event in ingest.of_type("evaluation")] == [0, 3, 6]

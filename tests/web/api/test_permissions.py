@@ -32,6 +32,8 @@ READS = [
     "/report",
     "/events",
     "/logs",
+    "/logs/errors",
+    "/logs/text",
     "/samples",
     "/adapters",
     "/checkpoints",

@@ -9,9 +9,9 @@ from pytest import MonkeyPatch
 from rest_framework.test import APIClient
 
 from api.query_parameters import known_parameters
-from api.views.run_history import PlanView
+from api.views.run_logs import LogsView
 from api.views.runs import RunViewSet
-from api.views.telemetry import LogsView, StalenessView
+from api.views.telemetry import StalenessView
 from runs.models import Run
 
 pytestmark = pytest.mark.django_db
@@ -88,10 +88,18 @@ def test_numbers_of_a_window_are_finite(api: APIClient, make_run: Callable[..., 
 
 
 def test_the_known_parameters_are_the_documented_ones() -> None:
-    assert known_parameters(LogsView, "get") == ("level", "source", "search", "before_seq", "limit")
+    assert known_parameters(LogsView, "get") == (
+        "level",
+        "source",
+        "types",
+        "search",
+        "attempt",
+        "after_seq",
+        "before_seq",
+        "limit",
+    )
     assert known_parameters(RunViewSet, "list")[-2:] == ("cursor", "limit")
-    assert known_parameters(StalenessView, "get") == ("max_columns", "from_batch", "to_batch")
-    assert known_parameters(RunViewSet, "retrieve") == known_parameters(PlanView, "get") == ()
+    assert known_parameters(RunViewSet, "retrieve") == known_parameters(StalenessView, "get") == ()
 
 
 @pytest.mark.parametrize(

@@ -151,10 +151,25 @@ def test_events_page_forwards_and_backwards(api: APIClient, run: Run) -> None:
     assert [item["stream_seq"] for item in api.get(newest["next"]).json()["results"]] == [3, 4, 5]
 
 
-def test_logs(api: APIClient, run: Run) -> None:
-    (line,) = get(api, run, "logs", level="warning", search="slow")["results"]
-    assert line["body"] == {"level": "warning", "source": "driver", "message": "slow"}
-    assert get(api, run, "logs", level="error")["results"] == []
+def test_the_log_has_records_and_events_on_one_axis(api: APIClient, run: Run) -> None:
+    (entry,) = get(api, run, "logs", level="warning", search="slow")["results"]
+    assert (entry["type"], entry["level"], entry["source"], entry["text"]) == ("log", "warning", "driver", "slow")
+    entries = get(api, run, "logs")["results"]
+    assert {"phase", "log", "samples", "adapter", "checkpoint"} <= {entry["type"] for entry in entries}
+    page = get(api, run, "logs", limit=2)
+    assert page["results"] == entries[:2]
+    assert api.get(page["next"]).json()["results"] == entries[2:4]
+    forward = get(api, run, "logs", after_seq=0, limit=2)
+    assert forward["results"] == entries[::-1][:2]
+    assert get(api, run, "logs", level="error") == {"next": None, "results": []}
+    assert get(api, run, "logs/errors")["results"] == []
+
+
+def test_the_log_is_downloaded_as_a_text(api: APIClient, run: Run) -> None:
+    answer = api.get(f"/api/v1/runs/{run.pk}/logs/text", {"types": "log"})
+    assert answer["Content-Disposition"].startswith("attachment; filename=")
+    (line,) = answer.content.decode().splitlines()
+    assert line.split() == ["1970-01-01T00:01:46.000Z", "warning", "driver", "slow"]
 
 
 def test_samples_lead_to_their_bytes(api: APIClient, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Curves, timeline, bubbles, logs: what pages read."""
+"""Curves, timeline, bubbles: what pages read."""
 
 import itertools
 import json
@@ -258,23 +258,6 @@ def test_bubbles_are_summed_as_the_ledger_sums_them(driver: Any, event: Make, wi
         name: sum(expected["by_lane"][lane].get(name, 0) for lane in ("rollout-0", "rollout-1"))
         for name in {**expected["by_lane"]["rollout-0"], **expected["by_lane"]["rollout-1"]}
     }
-
-
-def test_logs_are_found_by_severity_source_and_words(driver: Any, event: Make) -> None:
-    driver.send(
-        event(1, message="loading the model"),
-        event(2, level="warning", source="rollout-0", message="slow disk"),
-        event(3, level="error", source="trainer-0", message="loss is NaN"),
-    )
-
-    def found(**asked: Any) -> list[int]:
-        return [item["stream_seq"] for item in selectors.log_items(driver.run_id, limit=10, **asked)]
-
-    assert found() == [3, 2, 1]
-    assert found(level="warning") == [3, 2]
-    assert found(source="rollout-0") == [2]
-    assert found(search="NAN") == [3]
-    assert found(before_seq=3) == [2, 1]
 
 
 def test_items_and_transitions_are_one_stream(driver: Any, event: Make) -> None:

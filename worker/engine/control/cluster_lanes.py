@@ -143,12 +143,15 @@ class ClusterLanes:
                 found.append(info)
         return tuple(found)
 
-    def wait_until_up(self, lanes: Collection[str], poll_web: Callable[[], None]) -> None:
+    def wait_until_up(
+        self, lanes: Collection[str], poll_web: Callable[[], None], on_up: Callable[[Sequence[str]], None]
+    ) -> None:
         """Wait until the actors of `lanes` are placed and alive, and measure their clocks.
 
         Args:
             lanes: names of some or all of the run's lanes.
             poll_web: called every `POLL_SECONDS` meanwhile; what it raises ends the wait.
+            on_up: called with the lanes that have come up since the last call.
 
         Raises:
             LanesLostError: when the node of such a lane has died.
@@ -158,7 +161,9 @@ class ClusterLanes:
         pending = list(starting)
         deadline = time.monotonic() + PLACEMENT_TIMEOUT_SECONDS
         while pending and time.monotonic() < deadline:
-            _, pending = ray.wait(list(starting), num_returns=len(starting), timeout=POLL_SECONDS)
+            up, pending = ray.wait(pending, num_returns=len(pending), timeout=POLL_SECONDS)
+            if up:
+                on_up([starting[ref] for ref in up])
             poll_web()
             if dead := self.on_dead_nodes(lanes):
                 raise LanesLostError(f"the nodes of {', '.join(dead)} have died")

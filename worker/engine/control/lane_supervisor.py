@@ -14,11 +14,13 @@ where it was: what was on a node that died is lost to this attempt (`LanesLostEr
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from ray import ObjectRef
 
-from worker.contracts.events import LanesEvent
+from worker.contracts.events import LanesEvent, LaneStartEvent
 from worker.contracts.ingest import BootstrapAnswer
+from worker.contracts.lanes import StartStep
 from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import are_same_devices
 from worker.contracts.resizing import ResizeReport
@@ -110,13 +112,17 @@ class LaneSupervisor:
         """Put every lane on the cluster. Raises `LanePlacementError`, `LanesLostError`."""
         self._gang_started_at = time.monotonic()
         self._lanes.open()
-        self._lanes.wait_until_up(self._lanes.names(), self._poll_web)
+        self._wait_until_up(self._lanes.names())
         self.report()
 
     def load_all(self) -> None:
         """Start loading on all lanes at once, since loading takes most of a run's start-up time."""
         for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
             self._load(lane)
+        self._begin_gang()
+
+    def _begin_gang(self) -> None:
+        self._tell_start(StartStep.LOADING, self._gang.lanes)
         self.load_gang(self._gang_loaded)
 
     def bring_up(self, lane: str, otherwise: Callable[[str], None]) -> None:
@@ -178,19 +184,25 @@ class LaneSupervisor:
         for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
             if lane not in self.ready and lane not in self._given_up:
                 self._restart(lane)
-        self._lanes.wait_until_up(self._gang.lanes, self._poll_web)
+        self._wait_until_up(self._gang.lanes)
         self.report()
-        self.load_gang(self._gang_loaded)
+        self._begin_gang()
+
+    def _wait_until_up(self, lanes: Sequence[str]) -> None:
+        self._tell_start(StartStep.REQUESTED, lanes)
+        self._lanes.wait_until_up(lanes, self._poll_web, partial(self._tell_start, StartStep.PLACED))
 
     def _restart(self, lane: str) -> None:
         self._lanes.restart(lane)
         self._start(lane)
 
     def _start(self, lane: str) -> None:
+        self._tell_start(StartStep.REQUESTED, [lane])
         self._calls.start({lane: self._lanes[lane].actor.location.remote()}, self._started)
 
     def _started(self, reports: Reports) -> None:
         self.located(reports)
+        self._tell_start(StartStep.PLACED, list(reports))
         self.report()
         for lane in reports:
             self._load(lane)
@@ -202,6 +214,7 @@ class LaneSupervisor:
         self._lanes.measure_clocks(reports)
 
     def _load(self, lane: str) -> None:
+        self._tell_start(StartStep.LOADING, [lane])
         actor = self._lanes[lane].actor
         if self._lanes.role(lane) is LaneRole.ROLLOUT:
             ref = actor.load.remote(self._answer.spec, self._answer.base_model_path, self._prompts)
@@ -218,6 +231,7 @@ class LaneSupervisor:
         self._make_ready(reports)
 
     def _make_ready(self, reports: Reports) -> None:
+        self._tell_start(StartStep.READY, list(reports))
         for lane, report in reports.items():
             logger.info("lane %s is ready after %.1f s of loading", lane, report.end - report.start)
             self._tentative.pop(lane, None)
@@ -238,6 +252,10 @@ class LaneSupervisor:
             granted = self._lanes.uuids(lane)
             if report.value and not are_same_devices(granted, report.value):
                 raise WrongDeviceError(lane, granted, report.value)
+
+    def _tell_start(self, step: StartStep, lanes: Sequence[str]) -> None:
+        """Report that lanes are a step further on their way to work."""
+        self._client.emit(LaneStartEvent, step=step, lanes=tuple(lanes))
 
     def report(self, resize: ResizeReport | None = None) -> None:
         """Report the lanes, and how far a resize is."""

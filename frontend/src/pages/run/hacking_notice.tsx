@@ -1,10 +1,9 @@
 /** Suspected reward hacking, with the evidence for it. */
 
-import type { RewardHackingFields } from "../../api/schema.ts";
-import { spelt } from "../../base/format.ts";
+import type { RewardChange, RewardHackingFields } from "../../api/schema.ts";
+import { number, spelt } from "../../base/format.ts";
 import type { EventItem } from "../../live/item_list.ts";
 import { Term } from "../../ui/term.tsx";
-import { changeText } from "./event_words.ts";
 
 export function HackingNotice({ events }: { events: readonly EventItem[] }) {
   const suspicions = openSuspicions(events);
@@ -25,6 +24,11 @@ function evidence({ batch, num_batches, monitored, optimised_change, monitored_c
   const over = `Over the ${num_batches} batches up to batch ${batch}`;
   const rise = `the optimised reward rose (${changeText(optimised_change)})`;
   return `${over} ${rise} while ${spelt(monitored)} fell (${changeText(monitored_change)}), each ± its standard error.`;
+}
+
+/** "+0.12 ± 0.01". */
+function changeText({ change, standard_error }: RewardChange): string {
+  return `${change < 0 ? "−" : "+"}${number(Math.abs(change), 2)} ± ${number(standard_error, 1)}`;
 }
 
 /** What is suspected now, by monitored reward: a resume from a checkpoint takes back what came after it. */

@@ -1,175 +1,115 @@
-/** The event log in plain sentences, and the engine's log lines with filters. */
+/** Logs and events: the errors first, then what the engine logged and what happened, newest first, in one list. */
 
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { searchOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import { logFieldsLevelValues as LEVELS, type LogFields, type LogItem } from "../../api/schema.ts";
-import { clock } from "../../base/format.ts";
-import { useResource } from "../../ui/resource.ts";
-import { Empty, Failed } from "../../ui/states.tsx";
+import { clock, unixSeconds } from "../../base/format.ts";
+import { LogStore } from "../../live/log_store.ts";
+import { Icon } from "../../ui/icon.tsx";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
-import { describe } from "./event_words.ts";
+import { LogErrors } from "./log_errors.tsx";
+import { LogFilters } from "./log_filters.tsx";
+import { LogList } from "./log_list.tsx";
+import { around, filterOf, isFiltered, type LogView, queryOf, sinceStart, viewOf } from "./log_view.ts";
 import { Stepper } from "./stepper.tsx";
 
-const FIRST_SHOWN = 400;
+function useLogView(): [LogView, (next: LogView) => void] {
+  const [view, setView] = useState(() => viewOf(location.search));
+  const show = (next: LogView) => {
+    history.replaceState(null, "", location.pathname + queryOf(next) + location.hash);
+    setView(next);
+  };
+  return [view, show];
+}
 
-export function LogsTab(props: RunProps) {
+export function LogsTab({ store, run }: RunProps) {
+  const [view, show] = useLogView();
+  const log = useMemo(() => new LogStore((asked) => api.logs(run.id, asked)), [run.id]);
+  const filter = filterOf(view);
+  useEffect(() => {
+    log.tell(store.logSeq.peek());
+    void log.open(filter, view.at);
+  }, [log, JSON.stringify(filter), view.at]);
+  const seq = store.logSeq.value;
+  useEffect(() => log.tell(seq), [log, seq]);
+  useEffect(() => () => log.stop(), [log]);
+  const start = unixSeconds(run.started_at ?? run.created_at) ?? 0;
+  const timeText = (at: number) => (view.time === "start" ? sinceStart(at, start) : clock(at));
+  const openAt = (streamSeq: number) => show(around(view, streamSeq));
   return (
     <div class="stack">
-      <section class="card">
-        <Stepper {...props} />
+      <LogErrors store={store} run={run} timeText={timeText} onOpen={openAt} />
+      <div class="log-states">
+        <Stepper store={store} run={run} />
+      </div>
+      <section class="logs" aria-label="Log">
+        <div class="log-head">
+          <LogFilters
+            store={store}
+            view={view}
+            onChange={(change) => show({ ...view, at: undefined, ...change })}
+            download={`/api/v1/runs/${run.id}/logs/text${searchOf({ ...filter })}`}
+          />
+          <Newest log={log} isLive={!store.hasEnded.value} onNewest={() => show({ ...view, at: undefined })} />
+        </div>
+        {log.problem.value !== null && (
+          <Failed message={log.problem.value} onRetry={() => void log.open(filter, view.at)} />
+        )}
+        <Entries log={log} view={view} timeText={timeText} onOpen={openAt} show={show} />
       </section>
-      <EventLog {...props} />
-      <EngineLogs {...props} />
     </div>
   );
 }
 
-function EventLog({ store }: RunProps) {
-  const [numShown, setNumShown] = useState(FIRST_SHOWN);
-  const [type, setType] = useState("");
-  const all = store.events.items.value;
-  const types = useMemo(() => [...new Set(all.map((item) => item.type))].sort(), [all]);
-  const items = type ? all.filter((item) => item.type === type) : all;
+interface EntriesProps {
+  readonly log: LogStore;
+  readonly view: LogView;
+  readonly timeText: (at: number) => string;
+  readonly onOpen: (streamSeq: number) => void;
+  readonly show: (next: LogView) => void;
+}
+
+function Entries({ log, view, timeText, onOpen, show }: EntriesProps) {
+  const isEmpty = log.entries.value.length === 0;
+  if (isEmpty && log.problem.value !== null) return null;
+  if (isEmpty && log.isLoading.value) return <Loading label="Loading the log" />;
+  if (isEmpty && !log.hasOlder.value) {
+    const all = (
+      <button type="button" class="button small" onClick={() => show({ ...viewOf(""), time: view.time })}>
+        Show everything
+      </button>
+    );
+    if (isFiltered(view)) return <Empty title="No entry matches" action={all} />;
+    return <Empty title="Nothing has happened yet">The driver logs from its first second on.</Empty>;
+  }
   return (
-    <section class="card" aria-label="Events">
-      <div class="card-head">
-        <h2>Events</h2>
-        <div class="row log-filters">
-          <span class="tiny faint">newest first, never rewritten</span>
-          <select aria-label="Type of event" value={type} onChange={(event) => setType(event.currentTarget.value)}>
-            <option value="">all types</option>
-            {types.map((one) => (
-              <option key={one} value={one}>
-                {one.replace("_", " ")}
-              </option>
-            ))}
-          </select>
-        </div>
-      </div>
-      {items.length === 0 && <Empty title="Nothing has happened yet" />}
-      <ol class="log-lines events">
-        {items
-          .slice(-numShown)
-          .toReversed()
-          .map((item) => {
-            const { text, tone } = describe(item);
-            return (
-              <li key={item.stream_seq} class={tone}>
-                <time class="num">{clock(item.at)}</time>
-                <span class="log-source">{item.type.replace("_", " ")}</span>
-                <span>{text}</span>
-              </li>
-            );
-          })}
-      </ol>
-      <More total={items.length} shown={numShown} onMore={() => setNumShown(numShown * 2)} />
-    </section>
+    <LogList
+      log={log}
+      search={view.search}
+      marked={view.at}
+      timeText={timeText}
+      onSource={(source) => show({ ...view, source, at: undefined })}
+      onAround={onOpen}
+    />
   );
 }
 
-type Level = LogFields["level"];
-
-interface LogFilter {
-  /** This severe or more; undefined: any. */
-  readonly level: Level | undefined;
-  readonly source: string;
-  readonly search: string;
-}
-
-function EngineLogs({ store, run }: RunProps) {
-  const [filter, setFilter] = useState<LogFilter>({ level: undefined, source: "", search: "" });
-  const [numShown, setNumShown] = useState(FIRST_SHOWN);
-  const isFiltered = Boolean(filter.level || filter.source || filter.search);
-  const held = store.logs.items.value;
-  // Lines older than those held in the page are only on the server, so a filter asks there as well.
-  const found = useResource(
-    async () => (isFiltered ? await api.logs(run.id, filter) : []),
-    [run.id, filter.level, filter.source, filter.search],
-  );
-  const sources = useMemo(() => [...new Set(held.map((item) => item.body.source))].sort(), [held]);
-  const lines = isFiltered
-    ? merged(
-        found.value ?? [],
-        held.filter((item) => matches(item, filter)),
-      )
-    : held;
-  return (
-    <section class="card" aria-label="Engine logs">
-      <div class="card-head">
-        <h2>Engine logs</h2>
-        <div class="row log-filters">
-          <select
-            aria-label="Level"
-            value={filter.level ?? ""}
-            onChange={(event) => setFilter({ ...filter, level: levelOf(event.currentTarget.value) })}
-          >
-            <option value="">all levels</option>
-            {LEVELS.slice(1).map((level) => (
-              <option key={level} value={level}>
-                {level === "error" ? "errors" : `${level} and worse`}
-              </option>
-            ))}
-          </select>
-          <select
-            aria-label="Source"
-            value={filter.source}
-            onChange={(event) => setFilter({ ...filter, source: event.currentTarget.value })}
-          >
-            <option value="">all sources</option>
-            {sources.map((source) => (
-              <option key={source}>{source}</option>
-            ))}
-          </select>
-          <input
-            type="search"
-            placeholder="Search the lines"
-            aria-label="Search the lines"
-            onChange={(event) => setFilter({ ...filter, search: event.currentTarget.value })}
-          />
-        </div>
-      </div>
-      {found.error !== null && <Failed message={found.error} onRetry={found.reload} />}
-      {lines.length === 0 && <Empty title={isFiltered ? "No line matches" : "No log lines yet"} />}
-      <ol class="log-lines mono">
-        {lines
-          .slice(-numShown)
-          .toReversed()
-          .map((item) => (
-            <li key={item.stream_seq} class={item.body.level}>
-              <time class="num">{clock(item.at)}</time>
-              <span class="log-source">{item.body.source}</span>
-              <span>{item.body.message}</span>
-            </li>
-          ))}
-      </ol>
-      <More total={lines.length} shown={numShown} onMore={() => setNumShown(numShown * 2)} />
-    </section>
-  );
-}
-
-function levelOf(text: string): Level | undefined {
-  return LEVELS.find((level) => level === text);
-}
-
-function matches(item: LogItem, filter: LogFilter): boolean {
-  const { level, source, message } = item.body;
-  return (
-    (filter.level === undefined || LEVELS.indexOf(level) >= LEVELS.indexOf(filter.level)) &&
-    (!filter.source || source === filter.source) &&
-    message.toLowerCase().includes(filter.search.toLowerCase())
-  );
-}
-
-function merged(first: readonly LogItem[], second: readonly LogItem[]): LogItem[] {
-  const bySeq = new Map([...first, ...second].map((item) => [item.stream_seq, item]));
-  return [...bySeq.values()].sort((a, b) => a.stream_seq - b.stream_seq);
-}
-
-function More({ total, shown, onMore }: { total: number; shown: number; onMore: () => void }) {
-  if (total <= shown) return null;
-  return (
-    <button type="button" class="button small" onClick={onMore}>
-      Show earlier ({total - shown} more)
-    </button>
-  );
+/** Whether the log follows its newest entries, and the way back to them. */
+function Newest({ log, isLive, onNewest }: { log: LogStore; isLive: boolean; onNewest: () => void }) {
+  const numNew = log.numWaiting.value;
+  const back = () => {
+    onNewest();
+    void log.showNewest();
+    scrollTo({ top: 0 });
+  };
+  if (!log.hasNewest.value || numNew > 0) {
+    return (
+      <button type="button" class="button small log-newest" onClick={back}>
+        <Icon name="ascending" />
+        {numNew > 0 ? `${numNew.toLocaleString("en-GB")} new` : "To the newest"}
+      </button>
+    );
+  }
+  return <span class="tiny faint log-newest">{isLive ? "newest first, live" : "newest first"}</span>;
 }

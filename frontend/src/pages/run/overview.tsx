@@ -13,6 +13,8 @@ import type { RunProps } from "./context.ts";
 import { FailurePanel } from "./failure_panel.tsx";
 import { HackingNotice } from "./hacking_notice.tsx";
 import { Headline } from "./headline.tsx";
+import { laneStarts } from "./start_up.ts";
+import { StartUpPanel } from "./start_up_panel.tsx";
 import { StatusLine } from "./status_line.tsx";
 
 /** Small multiples: two rows of four are seen at once with what stands above them. */
@@ -26,6 +28,8 @@ export function Overview({ store, run }: RunProps) {
   const bubbles = useLiveResource(() => api.bubbles(run.id), [run.id], store.timeline.version);
   void store.metrics.version.value;
   const endedBare = store.hasEnded.value && store.metrics.keys.size === 0;
+  // Before there is a curve the charts' place shows the lanes coming up: the same place, so that nothing moves.
+  const isStarting = run.state === "starting" && store.metrics.keys.size === 0;
   useEffect(() => scrollTo({ top: 0 }), []);
   return (
     <div class="overview">
@@ -36,6 +40,7 @@ export function Overview({ store, run }: RunProps) {
         <>
           <Headline store={store} run={run} bubbles={bubbles.value} />
           <div class="small-charts">
+            {isStarting && <StartUpPanel starts={laneStarts(store.events.items.value, run.attempt)} />}
             {panels.map((panel) => (
               <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={CHART_HEIGHT} />
             ))}

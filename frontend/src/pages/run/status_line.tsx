@@ -10,6 +10,7 @@ import { largestLoss } from "../../timeline/shares.ts";
 import { Term } from "../../ui/term.tsx";
 import type { RunProps } from "./context.ts";
 import { expectedEnd, paceOf } from "./pace.ts";
+import { laneStarts, startText } from "./start_up.ts";
 
 export const PHASES: Readonly<Record<Phase, string>> = {
   bootstrap: "fetching its spec",
@@ -22,6 +23,9 @@ export const PHASES: Readonly<Record<Phase, string>> = {
   export: "exporting the trained weights",
   finish: "finishing",
 };
+
+/** Phases in which lanes come up. */
+export const STARTING: ReadonlySet<string> = new Set<Phase>(["bootstrap", "place_lanes", "load_model"]);
 
 /** A smaller share of lane time than this is no bottleneck worth a sentence. */
 const LEAST_SHARE = 0.01;
@@ -60,7 +64,11 @@ function activity(store: RunStore, run: Run): ComponentChildren {
   if (run.state === "running" && run.phase === "train") {
     return `training batch ${Math.min(run.num_batches_done + 1, run.num_batches)} of ${run.num_batches}`;
   }
-  return `${run.phase ? PHASES[run.phase] : "waiting for its driver"}${run.state === "starting" ? forSeconds : ""}`;
+  const doing = `${run.phase ? PHASES[run.phase] : "waiting for its driver"}${run.state === "starting" ? forSeconds : ""}`;
+  const lanes = STARTING.has(run.phase)
+    ? startText(laneStarts(store.events.items.value, run.attempt), seconds.value)
+    : "";
+  return lanes ? `${doing}: ${lanes}` : doing;
 }
 
 function Ending({ store, run }: RunProps) {

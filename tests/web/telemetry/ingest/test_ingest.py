@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runs.attempts.tokens import AttemptGone, TokenRefused
-from runs.models import PendingCommand, Run, RunStream
+from runs.models import PendingCommand, Run, RunLogEntry, RunStream
 from telemetry.ingest.ingest_errors import InvalidEvent, SequenceGap
 from telemetry.models import AttemptStream, MetricPoint, SpanRow, StreamItem
 
@@ -157,6 +157,7 @@ def test_a_driver_that_goes_back_supersedes_its_own_points(driver: Any, event: M
 def test_any_split_and_repeat_gives_the_same_stream(driver: Any, event: Make, slices: list[tuple[int, int]]) -> None:
     """Batches start anywhere up to the mark, overlap and repeat; the end is sent last."""
     StreamItem.objects.all().delete()
+    RunLogEntry.objects.all().delete()
     AttemptStream.objects.all().delete()
     RunStream.objects.update(last_stream_seq=0)
     everything = [event(seq, message=f"word {seq}") for seq in range(1, 13)]
