@@ -1105,8 +1105,45 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The engine's log, newest first. */
+        /**
+         * @description Log records and events on one axis: those after `after_seq`, oldest first, else the newest, newest first.
+         *     `next` is null at the end; with filters a page may hold few, and still not be the last.
+         */
         readonly get: operations["runs_logs_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs/{run_id}/logs/errors": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The run's errors, those with the same message together, the newest first. */
+        readonly get: operations["runs_logs_errors_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs/{run_id}/logs/text": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The entries that match as a text, oldest first: of a very long log the newest. */
+        readonly get: operations["runs_logs_text_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -2348,6 +2385,26 @@ export interface components {
             readonly at: number;
             readonly attempt: number;
             readonly body: components["schemas"]["CommandDoneFields"];
+        };
+        /** CommandFields */
+        readonly CommandFields: {
+            /** @description What was asked of the run, and by whom, in a sentence. */
+            readonly text: string;
+        };
+        /**
+         * CommandItem
+         * @description A stream item of the web: a command that was given.
+         */
+        readonly CommandItem: {
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "command";
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["CommandFields"];
         };
         /**
          * CommandKind
@@ -3670,7 +3727,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "items";
-            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
+            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"])[];
         };
         readonly JsonValue: Json;
         readonly LabelsToTry: {
@@ -3850,6 +3907,48 @@ export interface components {
              * @default false
              */
             readonly rewards_on_gpus: boolean;
+        };
+        /**
+         * LaneStartEvent
+         * @description Lanes are a step further on their way to work: at a run's start, and where a process is started anew. Trainer
+         *     lanes are ready together, since they form one process group.
+         */
+        readonly LaneStartEvent: {
+            readonly seq: number;
+            readonly at: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "lane_start";
+            readonly step: components["schemas"]["StartStep"];
+            readonly lanes: readonly string[];
+        };
+        /**
+         * LaneStartFields
+         * @description Lanes are a step further on their way to work: at a run's start, and where a process is started anew. Trainer
+         *     lanes are ready together, since they form one process group.
+         */
+        readonly LaneStartFields: {
+            readonly step: components["schemas"]["StartStep"];
+            readonly lanes: readonly string[];
+        };
+        /**
+         * LaneStartItem
+         * @description A `lane_start` event in the stream.
+         */
+        readonly LaneStartItem: {
+            /** @description The item's number in the run's stream. */
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "lane_start";
+            /** @description Unix time in seconds, by the driver's clock. */
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["LaneStartFields"];
         };
         /**
          * LaneStates
@@ -4256,6 +4355,37 @@ export interface components {
             };
         };
         /**
+         * LogEntry
+         * @description A log record, or an event of the run in a sentence.
+         */
+        readonly LogEntry: {
+            /** @description The number of what it tells, in the run's stream. */
+            readonly stream_seq: number;
+            /** @description Unix time in seconds. */
+            readonly at: number;
+            readonly attempt: number;
+            /** @description `log` for a record of the engine's log; else the type of the event. */
+            readonly type: string;
+            readonly level: components["schemas"]["LogLevel"];
+            /** @description A lane, `driver` or `web`. */
+            readonly source: string;
+            readonly text: string;
+        };
+        /**
+         * LogError
+         * @description Errors with the same message, up to the numbers in it.
+         */
+        readonly LogError: {
+            /** @description The first line of the newest. */
+            readonly text: string;
+            readonly sources: readonly string[];
+            readonly count: number;
+            readonly first_at: number;
+            readonly last_at: number;
+            readonly first_seq: number;
+            readonly last_seq: number;
+        };
+        /**
          * LogEvent
          * @description A line of a lane's or the driver's log.
          */
@@ -4301,6 +4431,12 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["LogFields"];
         };
+        /**
+         * LogLevel
+         * @description Severities, ascending.
+         * @enum {string}
+         */
+        readonly LogLevel: "debug" | "info" | "warning" | "error";
         /**
          * LoraSpec
          * @description Low-rank layers beside the frozen weights (LoRA, arXiv 2106.09685); read where `tuning` is `lora`.
@@ -6451,7 +6587,7 @@ export interface components {
              */
             readonly resize: components["schemas"]["Resize"] | null;
         };
-        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
+        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["LaneStartEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
         readonly RunGroup: {
             /** @description What its runs have in common; empty for no tag or a deleted account. */
@@ -7384,6 +7520,12 @@ export interface components {
             readonly body: components["schemas"]["StalenessFields"];
         };
         /**
+         * StartStep
+         * @description How far a lane's process is on its way to work.
+         * @enum {string}
+         */
+        readonly StartStep: "requested" | "placed" | "loading" | "ready";
+        /**
          * StateEvent
          * @description The state that the driver reports. The web applies it if its transition table allows the move.
          */
@@ -7446,7 +7588,7 @@ export interface components {
          * @enum {string}
          */
         readonly StepOutcome: "passed" | "failed" | "skipped";
-        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
+        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
         /** @enum {string} */
         readonly TagEnum: "off" | "greedy" | "search";
         /**
@@ -7773,6 +7915,8 @@ export type Command = components['schemas']['Command'];
 export type CommandDoneEvent = components['schemas']['CommandDoneEvent'];
 export type CommandDoneFields = components['schemas']['CommandDoneFields'];
 export type CommandDoneItem = components['schemas']['CommandDoneItem'];
+export type CommandFields = components['schemas']['CommandFields'];
+export type CommandItem = components['schemas']['CommandItem'];
 export type CommandKind = components['schemas']['CommandKind'];
 export type CommandPage = components['schemas']['CommandPage'];
 export type Compilation = components['schemas']['Compilation'];
@@ -7861,6 +8005,9 @@ export type LaneMovePage = components['schemas']['LaneMovePage'];
 export type LaneProgress = components['schemas']['LaneProgress'];
 export type LaneRole = components['schemas']['LaneRole'];
 export type LaneSpec = components['schemas']['LaneSpec'];
+export type LaneStartEvent = components['schemas']['LaneStartEvent'];
+export type LaneStartFields = components['schemas']['LaneStartFields'];
+export type LaneStartItem = components['schemas']['LaneStartItem'];
 export type LaneStates = components['schemas']['LaneStates'];
 export type LaneStep = components['schemas']['LaneStep'];
 export type LanesEvent = components['schemas']['LanesEvent'];
@@ -7885,9 +8032,12 @@ export type ListedPromptSetPage = components['schemas']['ListedPromptSetPage'];
 export type ListedRun = components['schemas']['ListedRun'];
 export type Live = components['schemas']['Live'];
 export type LiveValues = components['schemas']['LiveValues'];
+export type LogEntry = components['schemas']['LogEntry'];
+export type LogError = components['schemas']['LogError'];
 export type LogEvent = components['schemas']['LogEvent'];
 export type LogFields = components['schemas']['LogFields'];
 export type LogItem = components['schemas']['LogItem'];
+export type LogLevel = components['schemas']['LogLevel'];
 export type LoraSpec = components['schemas']['LoraSpec'];
 export type Me = components['schemas']['Me'];
 export type Member = components['schemas']['Member'];
@@ -8077,6 +8227,7 @@ export type StalenessColumns = components['schemas']['StalenessColumns'];
 export type StalenessEvent = components['schemas']['StalenessEvent'];
 export type StalenessFields = components['schemas']['StalenessFields'];
 export type StalenessItem = components['schemas']['StalenessItem'];
+export type StartStep = components['schemas']['StartStep'];
 export type StateEvent = components['schemas']['StateEvent'];
 export type StateFields = components['schemas']['StateFields'];
 export type StateItem = components['schemas']['StateItem'];
@@ -10143,14 +10294,20 @@ export interface operations {
     readonly runs_logs_retrieve: {
         readonly parameters: {
             readonly query?: {
+                /** @description Entries above this number, oldest first. */
+                readonly after_seq?: number;
+                readonly attempt?: number;
+                /** @description The newest entries below this number. */
                 readonly before_seq?: number;
                 /** @description The least severity listed. */
                 readonly level?: "debug" | "info" | "warning" | "error";
                 readonly limit?: number;
-                /** @description Text that the message contains. */
+                /** @description Text that an entry contains. */
                 readonly search?: string;
-                /** @description Name of a lane, or `driver`. */
+                /** @description A lane, `driver`, `web`, or a role: all lanes of it. */
                 readonly source?: string;
+                /** @description Types by comma: `log` for the engine's records, else those of events. */
+                readonly types?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -10168,8 +10325,66 @@ export interface operations {
                     readonly "application/json": {
                         /** Format: uri */
                         readonly next: string | null;
-                        readonly results: readonly components["schemas"]["LogItem"][];
+                        readonly results: readonly components["schemas"]["LogEntry"][];
                     };
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_logs_errors_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** Format: uri */
+                        readonly next: string | null;
+                        readonly results: readonly components["schemas"]["LogError"][];
+                    };
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_logs_text_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                readonly attempt?: number;
+                /** @description The least severity listed. */
+                readonly level?: "debug" | "info" | "warning" | "error";
+                /** @description Text that an entry contains. */
+                readonly search?: string;
+                /** @description A lane, `driver`, `web`, or a role: all lanes of it. */
+                readonly source?: string;
+                /** @description Types by comma: `log` for the engine's records, else those of events. */
+                readonly types?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/plain": string;
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -11081,6 +11296,7 @@ export const pathsApiV1LendsSumsGetParametersQueryByValues: ReadonlyArray<Flatte
 export const pathsApiV1LendsSumsGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["kind"]> = ["between_runs", "within_run"];
 export const pathsApiV1OccupancyGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/occupancy"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
+export const pathsApiV1RunsRun_idLogsTextGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs/text"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idPromptsGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/prompts"]["get"]["parameters"]["query"]["order"]> = ["without_spread", "repeated", "missing", "lowest_reward", "prompt"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
 export const pathsApiV1RunsTableGetParametersQueryGroupValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs:table"]["get"]["parameters"]["query"]["group"]> = ["project", "state", "tag", "user", "pool"];
@@ -11101,6 +11317,7 @@ export const checkpointEventTypeValues: ReadonlyArray<FlattenedDeepRequired<comp
 export const checkpointItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointItem"]["type"]> = ["checkpoint"];
 export const commandDoneEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneEvent"]["type"]> = ["command_done"];
 export const commandDoneItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneItem"]["type"]> = ["command_done"];
+export const commandItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandItem"]["type"]> = ["command"];
 export const commandKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now", "resize"];
 export const compilationValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Compilation"]> = ["off", "inductor", "aot_eager"];
 export const costsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CostsEvent"]["type"]> = ["costs"];
@@ -11139,6 +11356,8 @@ export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<component
 export const laneActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionKind"]> = ["cordon", "resume"];
 export const laneKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneKind"]> = ["gpu", "cpu"];
 export const laneRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneRole"]> = ["rollout", "trainer", "reward"];
+export const laneStartEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStartEvent"]["type"]> = ["lane_start"];
+export const laneStartItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStartItem"]["type"]> = ["lane_start"];
 export const laneStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStep"]> = ["waiting", "starting", "leaving", "joined", "kept", "released", "given_up"];
 export const lanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesEvent"]["type"]> = ["lanes"];
 export const lanesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesItem"]["type"]> = ["lanes"];
@@ -11150,6 +11369,7 @@ export const logEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const logEventLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogEvent"]["level"]> = ["debug", "info", "warning", "error"];
 export const logFieldsLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogFields"]["level"]> = ["debug", "info", "warning", "error"];
 export const logItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogItem"]["type"]> = ["log"];
+export const logLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogLevel"]> = ["debug", "info", "warning", "error"];
 export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "reward/resampled_groups", "policy/skipped_optimizer_steps", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
 export const metricsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsEvent"]["type"]> = ["metrics"];
 export const metricsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsItem"]["type"]> = ["metrics"];
@@ -11216,6 +11436,7 @@ export const spansItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const staleClipValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StaleClip"]> = ["proximal", "behaviour"];
 export const stalenessEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessEvent"]["type"]> = ["staleness"];
 export const stalenessItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessItem"]["type"]> = ["staleness"];
+export const startStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartStep"]> = ["requested", "placed", "loading", "ready"];
 export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateEvent"]["type"]> = ["state"];
 export const stateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateItem"]["type"]> = ["state"];
 export const stepOutcomeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StepOutcome"]> = ["passed", "failed", "skipped"];

@@ -23,7 +23,7 @@ def lanes(ray_address: str, make_spec: MakeSpec) -> Iterator[ClusterLanes]:
     (grant,) = [grant for grant in grants(make_spec()) if grant.lane == LANE]
     lanes = ClusterLanes([grant], DriverClock())
     lanes.open()
-    lanes.wait_until_up([LANE], lambda: None)
+    lanes.wait_until_up([LANE], lambda: None, lambda lanes: None)
     yield lanes
     lanes.close()
 

@@ -9,6 +9,7 @@ from pytest import MonkeyPatch
 from rest_framework.test import APIClient
 
 from api.query_parameters import known_parameters
+from api.views.run_history import PlanView
 from api.views.run_logs import LogsView
 from api.views.runs import RunViewSet
 from api.views.telemetry import StalenessView
@@ -99,7 +100,8 @@ def test_the_known_parameters_are_the_documented_ones() -> None:
         "limit",
     )
     assert known_parameters(RunViewSet, "list")[-2:] == ("cursor", "limit")
-    assert known_parameters(RunViewSet, "retrieve") == known_parameters(StalenessView, "get") == ()
+    assert known_parameters(StalenessView, "get") == ("max_columns", "from_batch", "to_batch")
+    assert known_parameters(RunViewSet, "retrieve") == known_parameters(PlanView, "get") == ()
 
 
 @pytest.mark.parametrize(
