@@ -35,6 +35,7 @@ ONLY_READ = {
     "fleet/states/occupancy.py:occupancy",
     "accounts/audit_log.py:audit_entries",
     "server/stack/demo.py:create_demo_run",
+    "gallery/lineage.py:lineage",
     "telemetry/lending/lend_listing.py:lends",
     "telemetry/lending/lend_sums.py:sums",
 }
