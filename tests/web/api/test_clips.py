@@ -19,6 +19,7 @@ from telemetry.ingest.ingest import ingest
 from worker.contracts.ingest import IngestBatch
 
 pytestmark = pytest.mark.django_db
+WEIGHTS = "pytorch_lora_weights.safetensors"
 FILES = {"samples/b1/0-0.webm": bytes(9000), "samples/b1/0-0.png": b"poster", "samples/b1/0-1.png": b"picture"}
 
 
@@ -50,16 +51,18 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Any, settings:
 
 @pytest.fixture
 def preview(run: Run, alice: User) -> Preview:
-    file = {"path": "a", "sha256": "a" * 64, "num_bytes": 1}
+    digest = hashlib.sha256(b"weights").hexdigest()
+    store_artifact(run_id=run.pk, attempt=1, path=WEIGHTS, source=BytesIO(b"weights"), sha256=digest)
+    file = {"path": WEIGHTS, "sha256": digest, "num_bytes": 7}
     Adapter.objects.create(
         run=run,
         stream_seq=2,
         attempt=1,
         batch=1,
         policy_version=1,
-        artifact_path="a",
-        sha256="a" * 64,
-        num_bytes=1,
+        artifact_path=WEIGHTS,
+        sha256=digest,
+        num_bytes=7,
         files=[file],
         at=1.0,
     )

@@ -24,6 +24,7 @@ READS = [
     "/timeline",
     "/fragments/0/0/0",
     "/bubbles",
+    "/lineage",
     "/lending",
     "/staleness",
     "/lane-states",
