@@ -19,6 +19,7 @@ test("what is not a number is a dash, never NaN", () => {
 });
 
 test("durations choose their unit", () => {
+  assert.equal(duration(0), "0 s");
   assert.equal(duration(0.0000005), "1 µs");
   assert.equal(duration(0.042), "42 ms");
   assert.equal(duration(9.94), "9.9 s");

@@ -22,6 +22,7 @@ export function percent(share: number | null | undefined, decimals = 0): string 
 /** A stretch of time: 0.42 s, 12 s, 3 min 05 s, 2 h 07 min, 3 d 4 h. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds) || seconds < 0) return DASH;
+  if (seconds === 0) return "0 s";
   if (seconds < 0.001) return `${(seconds * 1e6).toFixed(0)} µs`;
   if (seconds < 1) return `${(seconds * 1e3).toFixed(0)} ms`;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
