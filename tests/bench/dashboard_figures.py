@@ -65,6 +65,9 @@ FRAMES = """
   requestAnimationFrame(frame);
 })
 """
+LOADED_SCRIPTS = """
+[...new Set(performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => name.endsWith(".js")))]
+"""
 SHOWN = """
 (text) => new Promise((resolve) => {
   const look = () => {
@@ -157,7 +160,7 @@ def run_page_figures(address: str, context: BrowserContext, run: Run) -> Figures
         page.wait_for_timeout(SETTLE_MILLISECONDS)
         interactive = page.evaluate("window.drawnAt")
         shift, num_bytes = page.evaluate("window.shift"), sum(received)
-        scripts = page.evaluate("[...document.scripts].map((script) => script.src).filter(Boolean)")
+        scripts = page.evaluate(LOADED_SCRIPTS)
         if interactive is None:
             raise RuntimeError("the run page did not draw its four curves")
     frames = {
