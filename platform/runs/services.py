@@ -55,8 +55,6 @@ def create_run(
     require_role(user, project, TO_CREATE_RUNS)
     report = check_spec(spec, project, fork=fork)
     checked = _require_valid(report)
-    if fork is not None:
-        _hold(fork)
     with transaction.atomic():
         require_pool(checked.lanes.pool, "spec.lanes.pool")
         run = Run(
@@ -81,6 +79,9 @@ def create_run(
         RunStream.objects.create(run=run)
         _record_creation(run, user, fork)
         enqueue_on_commit(DISPATCH_RUNS)
+        if fork is not None:
+            # Last, since what is held for a run that is then refused would stay for ever.
+            _hold(fork)
     return run
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import pytest
 import ray
 
+from tests.engine.conftest import SpecMaker
 from tests.engine.driving import grants
-from tests.engine.ray.test_run import MakeSpec
 from worker.engine.control import cluster_lanes
 from worker.engine.control.clocks import DriverClock, LaneClock
 from worker.engine.control.cluster_lanes import ClusterLanes
@@ -18,7 +18,7 @@ LANE = "rollout-0"
 
 
 @pytest.fixture
-def lanes(ray_address: str, make_spec: MakeSpec) -> Iterator[ClusterLanes]:
+def lanes(ray_address: str, make_spec: SpecMaker) -> Iterator[ClusterLanes]:
     """One lane that is up."""
     (grant,) = [grant for grant in grants(make_spec()) if grant.lane == LANE]
     lanes = ClusterLanes([grant], DriverClock())

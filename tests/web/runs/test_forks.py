@@ -49,6 +49,15 @@ def test_a_fork_counts_on_from_its_checkpoint_and_keeps_it_from_being_removed(fo
     assert RunTransition.objects.get(run=run).reason == "forked from batch 1 of parent"
 
 
+def test_a_fork_that_is_refused_holds_no_files(
+    point: ForkPoint, alice: User, project: Project, make_spec: Callable[..., RunSpec]
+) -> None:
+    asked: dict[str, Any] = {"name": "fork", "spec": make_spec(), "parent": point.parent, "fork": point}
+    with pytest.raises(ValidationError, match="tag"):
+        services.create_run(user=alice, project=project, tags=["x" * 1000], **asked)
+    assert not Path(f"{point.uri}{HELD}".removeprefix("file://")).exists()
+
+
 def test_the_driver_learns_what_the_fork_began_from(fork: Run, point: ForkPoint, cluster: Any) -> None:
     ensure_local_lanes(num_cpu_lanes=3)
     attempt = start_attempt(fork)
