@@ -51,6 +51,41 @@ def free_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class LanesInService:
+    """Lanes of a pool that are alike and take work."""
+
+    pool: str
+    kind: LaneKind
+    device: str
+    """Their accelerator, or `cpu`."""
+    are_held: bool
+    number: int
+
+
+def lanes_in_service() -> list[LanesInService]:
+    """The lanes of every pool that take work, held or not, counted."""
+    plain = _usable_lanes().exclude(reason=NOT_OFFERED).order_by()
+    # A lane of several GPUs, which are alike, has as many rows.
+    alike = {
+        pk: (pool, LaneKind(kind), device or kind, held_since is not None)
+        for pk, pool, kind, device, held_since in plain.values_list(
+            "pk", "pool", "kind", "gpus__accelerator", "held_since"
+        )
+    }
+    return [LanesInService(*kind, number) for kind, number in Counter(alike.values()).items()]
+
+
+def holdings_by_pool() -> dict[str, dict[UUID, int]]:
+    """Number of lanes of each pool that a run holds, by run."""
+    rows = Lane.objects.exclude(run_id=None).exclude(reason=NOT_OFFERED).order_by()
+    holdings: dict[str, dict[UUID, int]] = {}
+    for pool, run_id, number in rows.values_list("pool", "run_id").annotate(Count("pk")):
+        if run_id is not None:
+            holdings.setdefault(pool, {})[run_id] = number
+    return holdings
+
+
+@dataclass(frozen=True, slots=True)
 class HeldLane:
     """A lane that is held, on whose account, and whether it takes work again once it is free."""
 

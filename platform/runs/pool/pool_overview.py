@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import Count
 
 from accounts.access import Actor, visible_projects
-from fleet.models import Lane, Pool, ProjectShare
-from fleet.selectors import lanes_with_places
+from fleet.models import Pool, ProjectShare
+from fleet.selectors import holdings_by_pool, lanes_in_service, lanes_without_work
 from fleet.shares.pool_policies import policy_of
 from fleet.states.standing import PoolState, of_lane
 from runs.run_queue import waiting_runs
@@ -58,9 +58,11 @@ class PoolOverview:
 def pool_overviews(user: Actor, names: Iterable[str] | None = None) -> list[PoolOverview]:
     """All pools, or those of these names, in the order in which they match lanes."""
     pools = Pool.objects.all() if names is None else Pool.objects.filter(pk__in=names)
-    lanes = list(lanes_with_places())
+    lanes = _lane_counts()
+    holdings = holdings_by_pool()
+    holding = {run_id for held in holdings.values() for run_id in held}
+    run_names = dict(visible_runs(user).filter(pk__in=holding).values_list("pk", "name"))
     waiting = dict(waiting_runs().order_by().values_list("pool").annotate(Count("pk")))
-    run_names = dict(visible_runs(user).filter(pk__in={lane.run_id for lane in lanes}).values_list("pk", "name"))
     kept_out = ProjectShare.objects.filter(max_lanes=0, project__in=visible_projects(user))
     projects = list(kept_out.values_list("pool", "project"))
     return [
@@ -70,8 +72,12 @@ def pool_overviews(user: Actor, names: Iterable[str] | None = None) -> list[Pool
             match_labels=pool.match_labels,
             order=pool.order,
             half_life_hours=policy_of(pool.name).half_life_hours,
-            lanes=tuple(_counted(lane for lane in lanes if lane.pool_id == pool.pk)),
-            runs=tuple(_holding((lane for lane in lanes if lane.pool_id == pool.pk), run_names)),
+            lanes=tuple(lanes.get(pool.pk, ())),
+            runs=tuple(
+                HoldingRun(run_id, run_names[run_id], number)
+                for run_id, number in holdings.get(pool.pk, {}).items()
+                if run_id in run_names
+            ),
             num_waiting=waiting.get(pool.pk, 0),
             kept_out=tuple(project for name, project in projects if name == pool.pk),
         )
@@ -79,16 +85,16 @@ def pool_overviews(user: Actor, names: Iterable[str] | None = None) -> list[Pool
     ]
 
 
-def _counted(lanes: Iterable[Lane]) -> list[LaneCount]:
-    counts = Counter((lane.kind, lane.accelerator or lane.kind, _state(lane)) for lane in lanes)
-    return [LaneCount(kind, device, state, number) for (kind, device, state), number in sorted(counts.items())]
-
-
-def _state(lane: Lane) -> PoolState:
-    standing = of_lane(lane)
-    return PoolState.ALLOCATED if standing.takes_work and lane.held_since is not None else standing.state
-
-
-def _holding(lanes: Iterable[Lane], names: Mapping[UUID, str]) -> list[HoldingRun]:
-    held = Counter(lane.run_id for lane in lanes if lane.run_id in names)
-    return [HoldingRun(run, names[run], number) for run, number in held.items() if run is not None]
+def _lane_counts() -> dict[str, list[LaneCount]]:
+    """The lanes of each pool that are alike. Those that take work are counted by the database: at every page's opening
+    they are the many, and only why the few others take none is decided lane by lane."""
+    counts: Counter[tuple[str, str, str, PoolState]] = Counter()
+    for alike in lanes_in_service():
+        state = PoolState.ALLOCATED if alike.are_held else PoolState.AVAILABLE
+        counts[alike.pool, alike.kind, alike.device, state] += alike.number
+    for lane in lanes_without_work():
+        counts[lane.pool_id, lane.kind, lane.accelerator or lane.kind, of_lane(lane).state] += 1
+    by_pool: dict[str, list[LaneCount]] = {}
+    for (pool, kind, device, state), number in sorted(counts.items()):
+        by_pool.setdefault(pool, []).append(LaneCount(kind, device, state, number))
+    return by_pool
