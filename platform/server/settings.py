@@ -99,7 +99,20 @@ USE_TZ = True
 # --- Servers ----------------------------------------------------------------------------------------------------------
 
 REDIS_URL = environment.redis_url()
-DATABASES = {"default": {**env.db_url_config(environment.database_url()), "ATOMIC_REQUESTS": False}}
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": {**env.db_url_config(environment.database_url()), "ATOMIC_REQUESTS": False}
+}
+if TANDEM_WEB_CONNECTIONS := env.int("TANDEM_WEB_CONNECTIONS", 0):
+    # The web answers each request in a thread of its own. Without a pool each opens a connection, which takes longer
+    # than most answers, and a rush of requests takes all that the database has.
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+        "min_size": 1,
+        "max_size": TANDEM_WEB_CONNECTIONS,
+        # While the database is away requests fail soon, and the first after its return connects at once.
+        "timeout": 5.0,
+        "reconnect_timeout": 2.0,
+    }
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
