@@ -9,6 +9,7 @@ export default defineConfig({
     outDir: "dist",
     emptyOutDir: true,
     target: "es2022",
+    manifest: "tandem/modules.json",
     modulePreload: false,
     reportCompressedSize: true,
     rollupOptions: {
@@ -17,6 +18,13 @@ export default defineConfig({
         entryFileNames: "tandem/[name].js",
         assetFileNames: "tandem/[name][extname]",
         chunkFileNames: "tandem/[name].js",
+        // What pages share comes as two files, cached from page to page, not as twenty of a few hundred bytes.
+        codeSplitting: {
+          groups: [
+            { name: "charts", test: /\/(src\/(charts|timeline|plan)|uplot)\//, minShareCount: 2 },
+            { name: "shared", minShareCount: 2 },
+          ],
+        },
       },
     },
   },

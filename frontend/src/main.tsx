@@ -8,7 +8,9 @@ import { type ComponentChild, render } from "preact";
 import { messageOf } from "./api/client.ts";
 import { startClock } from "./base/clock.ts";
 import { followSystemTheme } from "./base/palette.ts";
+import { readFirst } from "./live/first_read.ts";
 import { installShell } from "./shell/install_shell.tsx";
+import { readProjectChoice } from "./shell/project_choice.ts";
 import { Failed } from "./ui/states.tsx";
 
 import "./styles/index.css";
@@ -18,7 +20,10 @@ const PAGES: Record<string, (data: DOMStringMap) => Promise<ComponentChild>> = {
   runs: () => import("./pages/runs/runs_page.tsx").then(({ RunsPage }) => <RunsPage />),
   "new-run": (data) =>
     import("./pages/new_run/new_run_page.tsx").then(({ NewRunPage }) => <NewRunPage from={data.from || null} />),
-  run: (data) => import("./pages/run/run_page.tsx").then(({ RunPage }) => <RunPage runId={data.run ?? ""} />),
+  run: ({ run = "" }) => {
+    const first = readFirst(run);
+    return import("./pages/run/run_page.tsx").then(({ RunPage }) => <RunPage runId={run} first={first} />);
+  },
   compare: () => import("./pages/compare/compare_page.tsx").then(({ ComparePage }) => <ComparePage />),
   pool: () => import("./pages/pool/pool_page.tsx").then(({ PoolPage }) => <PoolPage />),
   queue: (data) =>
@@ -48,14 +53,14 @@ async function show(page: Promise<ComponentChild>, element: HTMLElement): Promis
   render(content, element);
 }
 
-// Before the pages: they show the project that is chosen there.
-installShell();
-
+readProjectChoice();
+// Before the shell, whose reads would come before those that the page waits for.
 for (const element of document.querySelectorAll<HTMLElement>("[data-page]")) {
   const page = PAGES[element.dataset.page ?? ""];
   if (!page) throw new Error(`no page is called ${element.dataset.page}`);
   void show(page(element.dataset), element);
 }
 
+installShell();
 startClock();
 followSystemTheme();

@@ -7,6 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from dashboard.modules import modules_of
+
 
 def shell(
     request: HttpRequest,
@@ -20,7 +22,7 @@ def shell(
     """Render the shell of `page`, the script's name for it; `data` becomes the attributes that the script reads."""
     context = {
         "page": page,
-        "module": f"tandem/{page.replace('-', '_')}_page.js",
+        "modules": modules_of(page),
         "title": title,
         "section": section,
         "narrow": narrow,

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from dashboard.modules import modules_of
 from dashboard.shell import page_view, shell
 from fleet.models import Gpu
 from runs.selectors import get_run
@@ -54,7 +55,8 @@ def compare(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboard/account.html", {"title": "Account", "section": "account"})
+    context = {"title": "Account", "section": "account", "modules": modules_of("account")}
+    return render(request, "dashboard/account.html", context)
 
 
 @require_safe

@@ -9,6 +9,9 @@ export type Curve = { readonly [Column in keyof Series]: number[] };
  * half of that: only where such reads fail does it come so far. */
 const DROPPED_AT = 4;
 
+/** Points of a curve that is shown as a figure or in a small chart. */
+export const OVERVIEW_POINTS = 500;
+
 export class GrowingCurve {
   readonly curve: Curve;
 

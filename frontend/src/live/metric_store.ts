@@ -11,12 +11,9 @@ import { messageOf } from "../api/client.ts";
 import type { CurvesAsked } from "../api/endpoints.ts";
 import type { MetricKey } from "../api/metric_key.ts";
 import type { Curves, StreamItem } from "../api/schema.ts";
-import { type Curve, GrowingCurve } from "./growing_curve.ts";
+import { type Curve, GrowingCurve, OVERVIEW_POINTS } from "./growing_curve.ts";
 import { HeldItems } from "./held_items.ts";
 import { SequenceGate } from "./sequence_gate.ts";
-
-/** Points of a curve that is shown as a figure or in a small chart. */
-export const OVERVIEW_POINTS = 500;
 
 export class MetricStore {
   readonly gate = new SequenceGate();

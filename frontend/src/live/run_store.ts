@@ -7,16 +7,16 @@
 import { batch, computed, type Signal, signal } from "@preact/signals";
 import { messageOf } from "../api/client.ts";
 import { api } from "../api/endpoints.ts";
-import type { MetricKey } from "../api/metric_key.ts";
 import type { Run, SamplePurpose, StreamItem, Transition } from "../api/schema.ts";
 import { serverNow, setServerTime } from "../base/clock.ts";
 import { oncePerFrame } from "../base/frames.ts";
 import { hasEnded } from "../base/run_state.ts";
 import { NUM_SPANS } from "../timeline/levels_of_detail.ts";
 import { TimelineState } from "../timeline/timeline_state.ts";
+import { type FirstRead, readFirst } from "./first_read.ts";
 import { ItemList, isEvent, isLogged } from "./item_list.ts";
 import type { Connection } from "./live_socket.ts";
-import { MetricStore, OVERVIEW_POINTS } from "./metric_store.ts";
+import { MetricStore } from "./metric_store.ts";
 import { followRun } from "./run_socket.ts";
 
 /** Item types after which the run's row itself (state, progress, failure, headline) may have changed. */
@@ -30,16 +30,6 @@ const CHANGES_RUN: ReadonlySet<StreamItem["type"]> = new Set([
   "publish",
   "command_done",
 ]);
-/** The curves that the overview draws; every other one is read when it is shown. */
-const FIRST_SHOWN: readonly MetricKey[] = [
-  "reward/mean",
-  "reward/std",
-  "eval/reward",
-  "policy/kl",
-  "speed/images_per_second",
-  "speed/batch_seconds",
-  "reward/zero_std_share",
-];
 /** Several such items come together; the row is read once after them. */
 const RUN_REFETCH_MILLISECONDS = 400;
 /** A heartbeat changes the run's row but sends no item: while nothing else arrives the row is read this often. */
@@ -87,10 +77,11 @@ export class RunStore {
 
   constructor(readonly id: string) {}
 
-  /** Read everything over REST, then follow the socket from the smallest number covered. */
-  async start(): Promise<void> {
+  /** Read everything over REST, what comes first perhaps asked for already; then follow the socket from the smallest
+   * number covered. */
+  async start(first?: Promise<FirstRead>): Promise<void> {
     this.stop();
-    await this.readAll();
+    await this.readAll(first);
     if (this.problem.value !== null) return;
     this.unfollow = followRun(this.id, this.smallestSeq(), {
       onItems: (items) => this.receive(items),
@@ -136,14 +127,10 @@ export class RunStore {
     this.timeline.isLive.value = !hasEnded(run);
   }
 
-  private async readAll(): Promise<void> {
+  private async readAll(first = readFirst(this.id)): Promise<void> {
     this.isReading = true;
     try {
-      const [run, transitions, metrics] = await Promise.all([
-        api.getRun(this.id),
-        api.transitions(this.id),
-        api.metrics(this.id, { keys: FIRST_SHOWN, max_points: OVERVIEW_POINTS }),
-      ]);
+      const [run, transitions, metrics] = await first;
       batch(() => {
         this.setRun(run);
         this.transitions.value = transitions;

@@ -8,7 +8,6 @@ import { Toasts } from "../ui/toasts.tsx";
 import { COMMANDS, Overlays, openHelp, openPalette } from "./overlays.tsx";
 import { installPhoneDrawer } from "./phone_drawer.ts";
 import { PoolMeter } from "./pool_meter.tsx";
-import { readProjectChoice } from "./project_choice.ts";
 import { ProjectSwitch } from "./project_switch.tsx";
 import { installShortcuts } from "./shortcuts.ts";
 import { installSwitches } from "./switches.ts";
@@ -29,7 +28,6 @@ export function installShell(): void {
   const element = (id: string) => document.getElementById(id);
   const [rail, button, project, pool] = ["rail", "rail-open", "project-switch", "pool-meter"].map(element);
   if (!rail || !button || !project || !pool) return;
-  readProjectChoice();
   render(<ProjectSwitch />, project);
   render(<PoolMeter />, pool);
   installSwitches();

@@ -2,19 +2,17 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PoolNode } from "../../api/schema.ts";
-import { seconds } from "../../base/clock.ts";
 import { PoolStore } from "../../live/pool_store.ts";
 import { Segmented } from "../../ui/controls.tsx";
-import { LiveBadge } from "../../ui/live_badge.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { type Colouring, gpuKey } from "./cells.ts";
+import { Freshness } from "./freshness.tsx";
 import { Inspector } from "./inspector.tsx";
 import { AddNodeDialog, JoinHelp } from "./join_help.tsx";
 import { PoolLegend } from "./legend.tsx";
 import { ALL_POOLS, nodesInPool, poolNames } from "./pool_filter.ts";
 import { PoolList } from "./pool_list.tsx";
 import { PoolMap } from "./pool_map.tsx";
-import { ageText } from "./pool_words.ts";
 import { PoolsDialog } from "./pools_dialog.tsx";
 import { NOTHING, type Selection, selectedRows } from "./selection.ts";
 
@@ -25,8 +23,6 @@ const COLOURINGS = [
 ] as const;
 /** Below this width cells are too small for a finger, and a list stands in place of the map. */
 const NARROW = "(max-width: 760px)";
-/** An agent posts every 3 s. */
-const AGENT_SILENT_SECONDS = 15;
 
 export function PoolPage() {
   const store = useMemo(() => new PoolStore(), []);
@@ -123,26 +119,6 @@ function PoolSwitch(props: { pools: readonly string[]; value: string; onChange: 
       ))}
     </select>
   );
-}
-
-export function Freshness({ store }: { store: PoolStore }) {
-  return (
-    <LiveBadge
-      connection={store.connection.value}
-      heardAt={store.heardAt.value}
-      stale={agentSilence(store.reportedAt.value, store.nodes.value)}
-    />
-  );
-}
-
-/** What is amiss with the node agent's reports; null while they come, and for CPU lanes of one machine, which need none. */
-function agentSilence(reportedAt: number | null, nodes: readonly PoolNode[]): string | null {
-  if (reportedAt === null) {
-    const needsAgent = nodes.length === 0 || nodes.some(({ gpus }) => gpus.length > 0);
-    return needsAgent ? "no node agent has reported yet" : null;
-  }
-  const silent = seconds.value - reportedAt;
-  return silent > AGENT_SILENT_SECONDS ? `the node agent is silent: last report ${ageText(silent)}` : null;
 }
 
 /** The GPUs that the only selected one reaches over NVLink. */

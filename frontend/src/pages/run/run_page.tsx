@@ -1,42 +1,24 @@
 /** The run page: header, tabs, and the store that keeps all of them live. The tab is kept in the address. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
+import type { FirstRead } from "../../live/first_read.ts";
 import { RunStore } from "../../live/run_store.ts";
 import { Tabs } from "../../ui/controls.tsx";
 import { Failed, Loading } from "../../ui/states.tsx";
-import { CheckpointsTab } from "../checkpoints/checkpoints_tab.tsx";
-import { ReplayTab } from "../replay/replay_tab.tsx";
 import { RunHeader } from "./header.tsx";
-import { LogsTab } from "./logs_tab.tsx";
-import { MetricsTab } from "./metrics_tab.tsx";
-import { Overview } from "./overview.tsx";
-import { PromptsTab } from "./prompts_tab.tsx";
-import { SamplesTab } from "./samples_tab.tsx";
-import { SpecTab } from "./spec_tab.tsx";
-import { TimelineTab } from "./timeline_tab.tsx";
-
-const TABS = [
-  { id: "overview", label: "Overview", show: Overview },
-  { id: "timeline", label: "Pipeline", show: TimelineTab },
-  { id: "replay", label: "Replay", show: ReplayTab },
-  { id: "samples", label: "Samples", show: SamplesTab },
-  { id: "prompts", label: "Prompts", show: PromptsTab },
-  { id: "metrics", label: "Metrics", show: MetricsTab },
-  { id: "logs", label: "Logs & events", show: LogsTab },
-  { id: "checkpoints", label: "Checkpoints & weights", show: CheckpointsTab },
-  { id: "spec", label: "Spec & notes", show: SpecTab },
-] as const;
+import { loadTabsWhenIdle, RUN_TABS, RunTabContent } from "./run_tabs.tsx";
 
 function tabFromAddress(): string {
   const wanted = location.hash.slice(1);
-  return TABS.some((tab) => tab.id === wanted) ? wanted : "overview";
+  return RUN_TABS.some((tab) => tab.id === wanted) ? wanted : "overview";
 }
 
-export function RunPage({ runId }: { runId: string }) {
+/** `first` was asked for while this module was on its way. */
+export function RunPage({ runId, first }: { runId: string; first: Promise<FirstRead> }) {
   const store = useMemo(() => new RunStore(runId), [runId]);
   const [tab, setTab] = useState(tabFromAddress);
   useEffect(() => {
-    void store.start();
+    void store.start(first);
     return () => store.stop();
   }, [store]);
   useEffect(() => {
@@ -45,6 +27,10 @@ export function RunPage({ runId }: { runId: string }) {
     return () => removeEventListener("hashchange", follow);
   }, []);
 
+  const isLoaded = store.loaded.value;
+  useEffect(() => {
+    if (isLoaded) loadTabsWhenIdle();
+  }, [isLoaded]);
   const run = store.run.value;
   useEffect(() => {
     if (run) document.title = `${run.name} · ${run.state} · Tandem`;
@@ -52,8 +38,7 @@ export function RunPage({ runId }: { runId: string }) {
   if (store.problem.value !== null) {
     return <Failed message={store.problem.value} onRetry={() => void store.start()} />;
   }
-  if (!run || !store.loaded.value) return <Loading label="Loading the run" />;
-  const Current = (TABS.find((candidate) => candidate.id === tab) ?? TABS[0]).show;
+  if (!run || !isLoaded) return <Loading label="Loading the run" />;
   const select = (id: string) => {
     history.replaceState(null, "", `#${id}`);
     setTab(id);
@@ -66,9 +51,9 @@ export function RunPage({ runId }: { runId: string }) {
           {run.warning}
         </p>
       )}
-      <Tabs tabs={TABS} current={tab} onSelect={select} />
+      <Tabs tabs={RUN_TABS} current={tab} onSelect={select} />
       <div role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        <Current store={store} run={run} />
+        <RunTabContent id={tab} store={store} run={run} />
       </div>
     </div>
   );

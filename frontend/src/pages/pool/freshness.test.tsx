@@ -5,7 +5,7 @@ import { PoolStore } from "../../live/pool_store.ts";
 import { installBrowser } from "../../testing/browser.ts";
 import { poolNode } from "../../testing/builders.ts";
 import { textOf } from "../../testing/markup.ts";
-import { Freshness } from "./pool_page.tsx";
+import { Freshness } from "./freshness.tsx";
 
 let store: PoolStore;
 

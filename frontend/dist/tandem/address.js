@@ -1,1 +1,0 @@
-import{S as e}from"./states.js";function t(){return Object.fromEntries(new URLSearchParams(location.search))}function n(t){history.replaceState(null,``,location.pathname+e(t))}function r(e,t,n){return n.find(n=>n===e[t])??n[0]}export{t as n,n as r,r as t};

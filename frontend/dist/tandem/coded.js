@@ -1,1 +1,0 @@
-import{C as e,l as t}from"./states.js";function n({text:n}){return t(e,{children:n.split("`").map((e,n)=>n%2==1?t(`code`,{children:e},n):e)})}export{n as t};

@@ -1,2 +1,0 @@
-import{i as e}from"./paths.js";function t(t){if(!t.startsWith(`{`))return t;try{let n=JSON.parse(t);return e(n)?n:t}catch{return t}}function n(t){return e(t)?JSON.stringify(t):String(t)}function r(e){return e.split(`
-`).map(e=>e.trim()).filter(Boolean).map(t)}function i(e){return typeof e==`string`?e:e.text}export{i,t as n,n as r,r as t};

@@ -1,1 +1,0 @@
-var e=[6,3];function t(e){return`--series-${e%10+1}`}function n(t){return Number(/^--series-(\d+)$/.exec(t)?.[1]??0)>5?[...e]:[]}export{n,t};
