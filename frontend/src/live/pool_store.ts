@@ -22,8 +22,8 @@ const FIRST_FRAME_MILLISECONDS = 1500;
 /** Ids of more nodes make an address too long: all are read then. */
 const MOST_IDS = 200;
 
-/** Nodes that get live values in one painted frame: drawing those of 8 with 8 GPUs each takes some ten milliseconds. */
-const NODES_AT_ONCE = 8;
+/** Nodes that get live values in one painted frame: drawing those of 16 with 8 GPUs each takes some ten milliseconds. */
+const NODES_AT_ONCE = 16;
 
 export class PoolStore {
   readonly nodes = signal<readonly PoolNode[]>([]);

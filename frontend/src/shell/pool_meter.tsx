@@ -36,11 +36,11 @@ export function PoolMeter() {
   }, [reload]);
   if (!value) return null;
   const { numLanes, numInUse, numWaiting } = poolUse(value);
-  const text = `${numInUse} of ${numLanes} ${numLanes === 1 ? "lane" : "lanes"} in use`;
+  const lanes = `${numInUse} of ${numLanes} ${numLanes === 1 ? "lane" : "lanes"}`;
   return (
-    <a href="/pool" title={`${text}; ${numWaiting} ${numWaiting === 1 ? "run waits" : "runs wait"}`}>
+    <a href="/pool" title={`${lanes} in use; ${numWaiting} ${numWaiting === 1 ? "run waits" : "runs wait"}`}>
       <span class="pool-meter-words">
-        <b class="num">{text}</b>
+        <b class="num">{lanes}</b>
         {numWaiting > 0 && <span class="num">{numWaiting} waiting</span>}
       </span>
       <span class="progress" aria-hidden="true">

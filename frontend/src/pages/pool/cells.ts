@@ -41,14 +41,8 @@ export function memoryShare({ live, identity }: PoolGpu): number | null {
   return used === null || !all ? null : Math.min(1, used / all);
 }
 
-export interface Shade {
-  /** Classes of the style sheet. */
-  readonly classes: string;
-  /** Of the value that colours it, in percent; null where the state colours it, or no value is known. */
-  readonly percent: number | null;
-}
-
-/** Values are drawn in steps of this many percent, so that a cell is painted anew only where the eye sees it. */
+/** Values are drawn in steps of this many percent, so that a cell is painted anew only where the eye sees it. Each step
+ * is a class of `heat.css`: cells of one step share a style, which the browser then works out once. */
 const STEP = 5;
 
 /** Whether it is held and takes no other work once it is free. */
@@ -58,26 +52,25 @@ export function isLeaving({ state, state_when_free: next }: Pick<PoolLane, "stat
 
 const nextClass = (held: Parameters<typeof isLeaving>[0]) => (isLeaving(held) ? " then-kept-back" : "");
 
-/** How a GPU is drawn. Hatched is one that is held and idles, or whose value is not known. */
-export function shadeOf(gpu: PoolGpu, colouring: Colouring): Shade {
+/** The classes of a GPU's cell. Hatched is one that is held and idles, or whose value is not known. */
+export function shadeOf(gpu: PoolGpu, colouring: Colouring): string {
   const next = nextClass(gpu) + (gpu.health === "healthy" ? "" : ` health-${gpu.health}`);
   const utilisation = gpu.live?.utilisation ?? null;
   if (colouring === "state" || gpu.state === "lost") {
     const idles = gpu.state === "allocated" && utilisation !== null && utilisation < IDLE_BELOW;
-    return { classes: `${gpu.state}${next}${idles ? " hatched" : ""}`, percent: null };
+    return `${gpu.state}${next}${idles ? " hatched" : ""}`;
   }
   const share = colouring === "utilisation" ? utilisation : memoryShare(gpu);
-  if (share === null) return { classes: "unknown hatched", percent: null };
+  if (share === null) return "unknown hatched";
   const idles = colouring === "utilisation" && share < IDLE_BELOW;
-  return { classes: `valued${next}${idles ? " hatched" : ""}`, percent: Math.round((share * 100) / STEP) * STEP };
+  return `valued percent-${Math.round((share * 100) / STEP) * STEP}${next}${idles ? " hatched" : ""}`;
 }
 
 /** The same of a CPU lane, of which no values are reported. */
-export function laneShade(lane: PoolLane, colouring: Colouring): Shade {
+export function laneShade(lane: PoolLane, colouring: Colouring): string {
   const next =
     lane.state === "allocated" && lane.state_when_free !== "available" ? ` then-${lane.state_when_free}` : "";
-  const classes = colouring === "state" || lane.state === "lost" ? `${lane.state}${next}` : "unknown hatched";
-  return { classes, percent: null };
+  return colouring === "state" || lane.state === "lost" ? `${lane.state}${next}` : "unknown hatched";
 }
 
 /** `NVIDIA H100 80GB HBM3` → `H100 80GB`: as much of a product name as tells cards apart in a narrow place. */

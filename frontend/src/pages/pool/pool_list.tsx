@@ -36,7 +36,7 @@ export function PoolList({ nodes, selection, onSelect }: Props) {
           </Row>
           {node.gpus.map((gpu) => (
             <Row key={gpu.id} of={gpuKey(gpu)} name={`GPU ${gpu.index}`} {...{ selection, toggle }}>
-              <i class={`cell gpu ${shadeOf(gpu, "state").classes}`} aria-hidden="true" />
+              <i class={`cell gpu ${shadeOf(gpu, "state")}`} aria-hidden="true" />
               <span>{stateText(gpu.state)}</span>
               <span class="small muted truncate">
                 {shortModel(gpu.accelerator)} {laneOf(node, gpu)?.role}

@@ -60,5 +60,5 @@ test("a large cell shows the value that colours it", () => {
   const node = poolNode(1, { gpus: [gpu] });
   assert.match(textOf(map(node, "utilisation")), /87$/);
   assert.match(textOf(map(node, "memory")), /50$/);
-  assert.match(markup(map(node, "memory")), /--percent: ?50%/);
+  assert.match(markup(map(node, "memory")), /valued percent-50/);
 });

@@ -15,7 +15,6 @@ import {
   laneShade,
   memoryShare,
   nodeKey,
-  type Shade,
   shadeOf,
   shortModel,
 } from "./cells.ts";
@@ -102,7 +101,7 @@ function Box({ node, colouring, selection, peers, density }: BoxProps) {
   const groups = byModel(node);
   const lanes = cpuLanes(node);
   const isMixed = groups.length > 1;
-  const cell = (key: Key, label: string, shade: Shade, text: string, kind: string) => (
+  const cell = (key: Key, label: string, shade: string, text: string, kind: string) => (
     <Cell
       key={key}
       isSelected={selection.has(key)}
@@ -161,21 +160,19 @@ function Cell(props: {
   of: Key;
   kind: string;
   label: string;
-  shade: Shade;
+  shade: string;
   text: string;
   isSelected: boolean;
   isPeer: boolean;
 }) {
-  const { classes, percent } = props.shade;
   return (
     <span
-      class={`cell ${props.kind} ${classes}${props.isPeer ? " peer" : ""}`}
+      class={`cell ${props.kind} ${props.shade}${props.isPeer ? " peer" : ""}`}
       role="option"
       tabIndex={-1}
       aria-selected={props.isSelected}
       aria-label={props.label}
       data-key={props.of}
-      style={percent === null ? {} : { "--percent": `${percent}%` }}
     >
       {props.text}
     </span>
