@@ -2,6 +2,7 @@
 
 import django.contrib.auth.models
 import django.contrib.auth.validators
+import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.utils.timezone
 import uuid
@@ -53,6 +54,10 @@ class Migration(migrations.Migration):
                 ('created', models.DateTimeField(auto_now_add=True)),
                 ('expiry', models.DateTimeField(blank=True, null=True)),
                 ('name', models.CharField(blank=True, default='', max_length=100)),
+                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('read', 'Read'), ('run', 'Run'), ('pool', 'Pool'), ('admin', 'Admin')], max_length=10), blank=True, default=list, help_text='Empty: reading alone.', size=None)),
+                ('is_limited_to_projects', models.BooleanField(default=False)),
+                ('pools', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=63), blank=True, default=list, help_text='Empty: every pool.', size=None)),
+                ('last_used_at', models.DateTimeField(blank=True, null=True)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='auth_token_set', to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -88,6 +93,11 @@ class Migration(migrations.Migration):
             model_name='membership',
             name='project',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='accounts.project'),
+        ),
+        migrations.AddField(
+            model_name='apitoken',
+            name='projects',
+            field=models.ManyToManyField(blank=True, related_name='+', to='accounts.project'),
         ),
         migrations.AddConstraint(
             model_name='membership',

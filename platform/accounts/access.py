@@ -1,9 +1,12 @@
 """Every permission rule. Selectors and services call these functions; views never decide.
 
+A token's limits (`accounts.token_limits`) narrow what its user may: fewer projects, a lower role, no pool.
+
 Invariant: to outsiders, a project looks as if it did not exist (`NotVisible`, a 404). Members without the right get
 `PermissionDenied` (a 403) that names the role they need.
 """
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
@@ -11,7 +14,8 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
 
-from accounts.models import Membership, Project, ProjectRole, User
+from accounts.models import Membership, Project, ProjectRole, TokenScope, User
+from accounts.token_limits import TokenLimits
 
 Actor = User | AnonymousUser
 
@@ -34,10 +38,12 @@ class NotVisible(Http404):
 
 
 def visible_projects(user: Actor) -> QuerySet[Project]:
-    """The projects `user` is a member of."""
+    """The projects `user` is a member of, as far as their token goes."""
     if not user.is_authenticated:
         return Project.objects.none()
-    return Project.objects.filter(memberships__user=user)
+    projects = Project.objects.filter(memberships__user=user)
+    limits = _limits(user)
+    return projects if limits is None or limits.projects is None else projects.filter(pk__in=limits.projects)
 
 
 def audited_projects(user: Actor) -> QuerySet[Project] | None:
@@ -47,8 +53,7 @@ def audited_projects(user: Actor) -> QuerySet[Project] | None:
         return None
     if not user.is_authenticated:
         return Project.objects.none()
-    roles = [role for role, rank in RANK.items() if rank >= RANK[TO_READ_AUDIT]]
-    return Project.objects.filter(memberships__user=user, memberships__role__in=roles)
+    return Project.objects.filter(pk__in=projects_with_role(user, TO_READ_AUDIT))
 
 
 def get_project(user: Actor, project_id: UUID | str) -> Project:
@@ -63,8 +68,25 @@ def role_in(user: Actor, project: Project) -> ProjectRole | None:
     """The user's role, or None for outsiders."""
     if not user.is_authenticated:
         return None
-    role = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
-    return None if role is None else ProjectRole(role)
+    return roles_of(user, project).get(project.pk)
+
+
+def roles_of(user: Actor, project: Project | None = None) -> dict[UUID, ProjectRole]:
+    """The user's role in each of their projects, or in one of them, as far as their token goes."""
+    if not user.is_authenticated:
+        return {}
+    held = Membership.objects.filter(user=user)
+    if project is not None:
+        held = held.filter(project=project)
+    roles = {project_id: ProjectRole(role) for project_id, role in held.values_list("project_id", "role")}
+    limits = _limits(user)
+    if limits is None:
+        return roles
+    return {
+        project_id: min(role, limits.highest_role, key=RANK.__getitem__)
+        for project_id, role in roles.items()
+        if limits.projects is None or project_id in limits.projects
+    }
 
 
 def has_role(user: Actor, project: Project, role: ProjectRole | str) -> bool:
@@ -75,10 +97,7 @@ def has_role(user: Actor, project: Project, role: ProjectRole | str) -> bool:
 
 def projects_with_role(user: Actor, role: ProjectRole) -> set[UUID]:
     """The projects in which the user's role is at least `role`."""
-    if not user.is_authenticated:
-        return set()
-    held = Membership.objects.filter(user=user).values_list("project_id", "role")
-    return {project for project, has in held if RANK[ProjectRole(has)] >= RANK[role]}
+    return {project for project, held in roles_of(user).items() if RANK[held] >= RANK[role]}
 
 
 def require_role(user: Actor, project: Project, role: ProjectRole | str) -> ProjectRole:
@@ -94,20 +113,41 @@ def require_role(user: Actor, project: Project, role: ProjectRole | str) -> Proj
     return held
 
 
+def require_every_project(user: Actor) -> None:
+    """Raises `PermissionDenied` for a token that is limited to projects, about what concerns none of them alone."""
+    limits = _limits(user)
+    if limits is not None and limits.projects is not None:
+        raise PermissionDenied("your token is limited to projects, and this concerns more: use another token")
+
+
 def is_pool_admin(user: Actor) -> bool:
     """Whether the user may manage the pool, and sees whose runs use it."""
-    return isinstance(user, User) and user.is_active and (user.is_pool_admin or user.is_superuser)
+    may = isinstance(user, User) and user.is_active and (user.is_pool_admin or user.is_superuser)
+    return may and _has_scope(user, TokenScope.POOL)
 
 
-def require_pool_admin(user: Actor) -> User:
-    """The user. Raises `PermissionDenied` for anybody who is not a pool admin."""
+def require_pool_admin(user: Actor, pools: Collection[str] | None = None) -> User:
+    """The user. `pools`: those that it concerns; `None` for what concerns all of them. Raises `PermissionDenied` for
+    anybody who is not a pool admin, and for a token of other pools."""
     if not isinstance(user, User) or not is_pool_admin(user):
         raise PermissionDenied("this needs a pool admin: ask an administrator of this installation")
+    if (limits := _limits(user)) is not None:
+        limits.require_pools(pools)
     return user
 
 
 def require_superuser(user: Actor) -> User:
     """The user. Raises `PermissionDenied` for anybody who does not administer the installation."""
-    if not isinstance(user, User) or not user.is_active or not user.is_superuser:
+    may = isinstance(user, User) and user.is_active and user.is_superuser and _has_scope(user, TokenScope.ADMIN)
+    if not isinstance(user, User) or not may:
         raise PermissionDenied("this needs an administrator of this installation: ask one of them")
     return user
+
+
+def _limits(user: Actor) -> TokenLimits | None:
+    return user.token_limits if isinstance(user, User) else None
+
+
+def _has_scope(user: Actor, scope: TokenScope) -> bool:
+    limits = _limits(user)
+    return limits is None or limits.allows(scope)

@@ -1,12 +1,17 @@
 """Users, their tokens, projects and memberships. A project owns runs; a member is viewer, editor or owner."""
 
 import uuid
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 from knox.models import AbstractAuthToken
+
+if TYPE_CHECKING:
+    from accounts.token_limits import TokenLimits
 
 
 class User(AbstractUser):  # type: ignore[django-manager-missing]  # of `auth_token_set`: knox has no types
@@ -16,15 +21,39 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # of `auth_to
     are read. Neither gives access to projects, which memberships do.
     """
 
+    token_limits: "TokenLimits | None" = None
+    """Those of the token that the request came with; none for a session."""
     is_pool_admin = models.BooleanField(
         default=False, help_text="May manage nodes, GPUs, pools, shares and budgets. Superusers may without it."
     )
 
 
+class TokenScope(models.TextChoices):
+    """What a token may do, as far as its user may. Every token may read."""
+
+    READ = "read"
+    RUN = "run"
+    """Create, control and change runs, and upload prompts."""
+    POOL = "pool"
+    """What pool admins do."""
+    ADMIN = "admin"
+    """Tokens, members, secrets and accounts."""
+
+
 class ApiToken(AbstractAuthToken):
-    """A knox token, of which only a hash is stored, with the name that its user gave it."""
+    """A knox token, of which only a hash is stored, with the name that its user gave it and its limits."""
 
     name = models.CharField(max_length=100, blank=True, default="")
+    scopes = ArrayField(
+        models.CharField(max_length=10, choices=TokenScope.choices),
+        default=list,
+        blank=True,
+        help_text="Empty: reading alone.",
+    )
+    is_limited_to_projects = models.BooleanField(default=False)
+    projects = models.ManyToManyField("Project", related_name="+", blank=True)
+    pools = ArrayField(models.CharField(max_length=63), default=list, blank=True, help_text="Empty: every pool.")
+    last_used_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return self.name or self.token_key

@@ -4,14 +4,23 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
-from accounts.access import TO_MANAGE_MEMBERS, TO_RENAME_PROJECT, NotVisible, require_role, require_superuser
+from accounts.access import (
+    TO_MANAGE_MEMBERS,
+    TO_RENAME_PROJECT,
+    NotVisible,
+    require_every_project,
+    require_role,
+    require_superuser,
+)
 from accounts.models import Membership, Project, ProjectRole, User
 from audit.record import record
 
 
 @transaction.atomic
 def create_project(*, user: User, name: str) -> Project:
-    """A new project owned by `user`. Raises `ValidationError` for an empty or overlong name."""
+    """A new project owned by `user`. Raises `ValidationError` for an empty or overlong name, `PermissionDenied` for a
+    token that is limited to projects."""
+    require_every_project(user)
     project = Project(name=name.strip())
     # The id's first letters keep slugs apart without a search for a free one.
     project.slug = f"{slugify(project.name)[:100] or 'project'}-{project.id.hex[:8]}"

@@ -1,23 +1,40 @@
 """Authentication of REST by knox's tokens, which the audit log records. Browsers use their session instead."""
 
+from datetime import timedelta
 from typing import Any
 
+from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication as KnoxTokenAuthentication
 from rest_framework.request import Request
 
+from accounts.models import ApiToken
+from accounts.token_limits import limits_of
 from audit.request_context import note_token
+
+USE_NOTED_EVERY = timedelta(minutes=1)
+"""A script may send hundreds of requests a minute: its token's last use is written once."""
 
 
 class TokenAuthentication(KnoxTokenAuthentication):
-    """knox's authentication, which also notes the token for the audit records of what the request changes."""
+    """knox's authentication, which also puts the token's limits on the user, and notes the token for the audit records
+    of what the request changes."""
 
     def authenticate(self, request: Request) -> Any:
         """`(user, token)`, or None for a request without a token. Raises `AuthenticationFailed`."""
         found = super().authenticate(request)
         if found is not None:
-            note_token(found[1].token_key)
+            user, token = found
+            user.token_limits = limits_of(token)
+            note_token(token.token_key)
+            _note_use(token)
         return found
+
+
+def _note_use(token: ApiToken) -> None:
+    now = timezone.now()
+    if token.last_used_at is None or now - token.last_used_at >= USE_NOTED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
 
 
 class BearerScheme(OpenApiAuthenticationExtension):

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from accounts.models import Membership, User
+from accounts.access import roles_of
+from accounts.models import User
 from runs.lending.idle_lanes import idle_of
 from runs.models import Run
 from runs.run_body import ListedRun, listed_run
@@ -12,7 +13,7 @@ from runs.wait_reasons import why_waiting
 def listed_runs(user: User, runs: Iterable[Run]) -> list[ListedRun]:
     runs = list(runs)
     waiting, idle = why_waiting(runs), idle_of(runs)
-    roles = dict(Membership.objects.filter(user=user).values_list("project_id", "role"))
+    roles = roles_of(user)
     return [
         listed_run(
             run,

@@ -110,6 +110,12 @@ def held_lanes_of(pool: str) -> list[HeldLane]:
     ]
 
 
+def pools_of(*, nodes: Collection[int] = (), gpus: Collection[int] = (), lanes: Collection[int] = ()) -> set[str]:
+    """The pools of all lanes of these nodes, of these GPUs, and of these lanes, by id."""
+    concerned = Q(node__in=nodes) | Q(gpus__in=gpus) | Q(pk__in=lanes)
+    return set(Lane.objects.filter(concerned).order_by().values_list("pool", flat=True).distinct())
+
+
 def pool_or_default(name: str) -> str:
     """The name, or that of the default pool where this one has been removed."""
     return name if Pool.objects.filter(pk=name).exists() else DEFAULT_POOL

@@ -173,6 +173,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",
+        "api.token_scopes.TokenMay",
         "api.query_parameters.KnownParameters",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -218,6 +219,7 @@ SPECTACULAR_SETTINGS = {
         "QueueDirection": "api.serializers.queue.DIRECTIONS",
         "RunState": "runs.models.STATE_VALUES",
         "SamplePurpose": "api.serializers.gallery.PURPOSES",
+        "TokenScope": "accounts.models.TokenScope.choices",
     },
 }
 

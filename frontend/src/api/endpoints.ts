@@ -15,6 +15,7 @@ import type {
   NewPromptSet,
   NewRun,
   NewSecret,
+  NewToken,
   operations,
   PatchedAnnotationsToWrite,
   PatchedPoolToChange,
@@ -261,6 +262,6 @@ export const api = {
     call("DELETE", "/api/v1/projects/{project_id}/members/{user_id}", { path: { project_id, user_id } }),
 
   tokens: () => results(call("GET", "/api/v1/tokens", {})),
-  createToken: (name: string) => call("POST", "/api/v1/tokens", { body: { name } }),
+  createToken: (body: NewToken) => call("POST", "/api/v1/tokens", { body }),
   revokeToken: (id: string) => call("DELETE", "/api/v1/tokens/{id}", { path: { id } }),
 };

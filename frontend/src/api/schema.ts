@@ -2472,6 +2472,16 @@ export interface components {
             readonly created_at: string;
             /** Format: date-time */
             readonly expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description To the minute; null for one never used.
+             */
+            readonly last_used_at: string | null;
+            readonly scopes: readonly components["schemas"]["TokenScope"][];
+            /** @description Ids of the projects that it is limited to; null for every project of its user. */
+            readonly projects: readonly string[] | null;
+            /** @description Names of the pools that it is limited to; empty for every pool. */
+            readonly pools: readonly string[];
             /** @description The token itself. It is shown this once; only its hash is kept. */
             readonly token: string;
         };
@@ -4683,6 +4693,20 @@ export interface components {
             readonly name?: string;
             /** @description Default: the server's token lifetime. */
             readonly expires_in_days?: number;
+            /**
+             * @description `read` is part of each: `run` creates and controls runs, `pool` does what pool admins do, `admin` manages tokens, members, secrets and accounts. None gives a right that you have not.
+             * @default [
+             *       "read",
+             *       "run",
+             *       "pool",
+             *       "admin"
+             *     ]
+             */
+            readonly scopes?: readonly components["schemas"]["TokenScope"][];
+            /** @description Ids of projects to limit it to. Default: all of yours, later ones too. */
+            readonly projects?: readonly string[] | null;
+            /** @description Names of pools that it may act on. Default: every pool. */
+            readonly pools?: readonly string[] | null;
         };
         readonly NodeAction: {
             readonly action: components["schemas"]["PoolActionKind"];
@@ -5666,7 +5690,7 @@ export interface components {
             readonly id: string;
             readonly name: string;
             readonly slug: string;
-            /** @description Your role in the project. */
+            /** @description Your role in the project, as far as your token goes. */
             readonly role: components["schemas"]["ProjectRole"];
             /** Format: date-time */
             readonly created_at: string;
@@ -7675,12 +7699,24 @@ export interface components {
             readonly created_at: string;
             /** Format: date-time */
             readonly expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description To the minute; null for one never used.
+             */
+            readonly last_used_at: string | null;
+            readonly scopes: readonly components["schemas"]["TokenScope"][];
+            /** @description Ids of the projects that it is limited to; null for every project of its user. */
+            readonly projects: readonly string[] | null;
+            /** @description Names of the pools that it is limited to; empty for every pool. */
+            readonly pools: readonly string[];
         };
         readonly TokenPage: {
             /** Format: uri */
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Token"][];
         };
+        /** @enum {string} */
+        readonly TokenScope: "read" | "run" | "pool" | "admin";
         /**
          * TrainerAssist
          * @description Trainer-assisted generation: whether idle trainer lanes are lent to generation.
@@ -8238,6 +8274,7 @@ export type Timeline = components['schemas']['Timeline'];
 export type TimelineSpan = components['schemas']['TimelineSpan'];
 export type Token = components['schemas']['Token'];
 export type TokenPage = components['schemas']['TokenPage'];
+export type TokenScope = components['schemas']['TokenScope'];
 export type TrainerAssist = components['schemas']['TrainerAssist'];
 export type TrainerChangeSeconds = components['schemas']['TrainerChangeSeconds'];
 export type Transition = components['schemas']['Transition'];
@@ -11441,6 +11478,7 @@ export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<component
 export const stateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateItem"]["type"]> = ["state"];
 export const stepOutcomeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StepOutcome"]> = ["passed", "failed", "skipped"];
 export const tagEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TagEnum"]> = ["off", "greedy", "search"];
+export const tokenScopeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TokenScope"]> = ["read", "run", "pool", "admin"];
 export const trainerAssistValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TrainerAssist"]> = ["off", "greedy", "search"];
 export const transitionItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TransitionItem"]["type"]> = ["transition"];
 export const tuningValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Tuning"]> = ["lora", "full"];

@@ -1,10 +1,10 @@
 """The user, their tokens, their projects and the members of those."""
 
-from datetime import timedelta
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.pagination import BasePagination
@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from accounts import api_tokens, selectors, services
-from accounts.access import NotVisible, get_project, is_pool_admin, visible_projects
+from accounts.access import NotVisible, get_project, is_pool_admin, roles_of, visible_projects
 from accounts.models import Membership, Project
 from api.pages import ByName, CursorPage
 from api.request_parsing import checked, user_of
@@ -69,7 +69,7 @@ class TokenViewSet(GenericViewSet[Any]):
     lookup_value_converter = "str"
 
     def get_queryset(self) -> QuerySet[Any]:
-        return api_tokens.tokens_of(user_of(self.request))
+        return api_tokens.tokens_of(user_of(self.request)).prefetch_related("projects")
 
     def list(self, request: Request) -> Response:
         page = self.paginate_queryset(self.get_queryset())
@@ -78,9 +78,7 @@ class TokenViewSet(GenericViewSet[Any]):
     @extend_schema(request=bodies.NewToken, responses={201: bodies.CreatedTokenBody})
     def create(self, request: Request) -> Response:
         asked = checked(bodies.NewToken(data=request.data))
-        days = asked.get("expires_in_days")
-        lifetime = None if days is None else timedelta(days=days)
-        entry, token = api_tokens.create_token(user=user_of(request), name=asked["name"], lifetime=lifetime)
+        entry, token = api_tokens.create_token(user=user_of(request), wish=bodies.token_wish(asked))
         return Response({**bodies.TokenBody(entry).data, "token": token}, status=201)
 
     @extend_schema(responses={204: None})
@@ -97,11 +95,11 @@ class ProjectViewSet(GenericViewSet[Any]):
     lookup_value_converter = "uuid"
 
     def get_queryset(self) -> QuerySet[Project]:
-        return visible_projects(self.request.user).annotate(role=F("memberships__role"))
+        return visible_projects(self.request.user)
 
     def list(self, request: Request) -> Response:
         page = self.paginate_queryset(self.get_queryset())
-        return self.get_paginated_response(bodies.ProjectBody(page, many=True).data)
+        return self.get_paginated_response(bodies.ProjectBody(self._with_roles(page), many=True).data)
 
     @extend_schema(request=bodies.ProjectName, responses={201: bodies.ProjectBody})
     def create(self, request: Request) -> Response:
@@ -123,7 +121,13 @@ class ProjectViewSet(GenericViewSet[Any]):
         project = self.get_queryset().filter(pk=pk).first()
         if project is None:
             raise NotVisible("no such project")
-        return bodies.ProjectBody(project).data
+        return bodies.ProjectBody(self._with_roles([project])[0]).data
+
+    def _with_roles(self, projects: Sequence[Any]) -> Sequence[Any]:
+        roles = roles_of(self.request.user)
+        for project in projects:
+            project.role = roles[project.pk]
+        return projects
 
 
 class ByMembership(CursorPage):

@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.models import TokenScope
 from analysis.replay.replay_body import ReplayBody
 from analysis.replay.replays import replay
 from analysis.report.run_report import render_report
@@ -34,6 +35,8 @@ class ReportView(RunDataView):
 
 
 class ReplaysView(RunDataView):
+    write_scope = TokenScope.READ
+
     @extend_schema(request=bodies.ReplayRequest, responses={200: component(ReplayBody)})
     def post(self, request: Request, run_id: UUID) -> Response:
         """The run's newest recorded batches under other switches, lanes or devices, with the error of the same replay

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.access import require_pool_admin
-from accounts.models import Project
+from accounts.models import Project, TokenScope
 from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import budgets as bodies
@@ -25,6 +25,8 @@ class BudgetsView(APIView):
 
 
 class BudgetView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(request=bodies.BudgetToSet, responses=bodies.Budget)
     def put(self, request: Request, project_id: UUID) -> Response:
         """Set what a project may spend. For pool admins."""

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from accounts.access import get_project
+from accounts.models import TokenScope
 from api.pages import ByName, page_of
 from api.request_parsing import checked, user_of
 from api.serializers import catalog as bodies
@@ -52,6 +53,7 @@ class BaseModelsView(APIView):
 
 
 class PromptSetViewSet(GenericViewSet[Any]):
+    write_scope = TokenScope.RUN
     serializer_class = bodies.PromptSetBody
     pagination_class = ByName
     filter_backends = ()

@@ -11,6 +11,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.models import TokenScope
 from api.contract_schema import component, list_of, page_schema
 from api.pages import page_of
 from api.request_parsing import checked, user_of
@@ -126,6 +127,8 @@ class ScheduleLogView(RunDataView):
 
 
 class PreviewsView(RunDataView):
+    write_scope = TokenScope.RUN
+
     @extend_schema(responses=bodies.PreviewBody(many=True))
     def get(self, request: Request, run_id: UUID) -> Response:
         """Newest first."""

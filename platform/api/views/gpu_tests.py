@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.models import TokenScope
 from api.pages import NewestFirst, page_of
 from api.request_parsing import checked, user_of
 from api.serializers import gpu_tests as bodies
@@ -14,6 +15,8 @@ from fleet.models import Gpu
 
 
 class GpuTestsView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(
         operation_id="gpus_tests_list", parameters=[bodies.GpuTestsQuery], responses=page_of(bodies.GpuTestBody)
     )

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.models import TokenScope
 from api.pages import CursorPage, page_of
 from api.request_parsing import checked, user_of
 from api.serializers import gpu_tests as test_bodies
@@ -60,6 +61,8 @@ class GpuHealthView(APIView):
 
 
 class TestGpusView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(request=bodies.GpusToTest, responses={202: page_of(test_bodies.GpuTestBody)})
     def post(self, request: Request) -> Response:
         """Test several GPUs, all or none of them, as one is tested. For pool admins."""

@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.models import TokenScope
 from api.pages import CursorPage, page_of
 from api.request_parsing import checked, user_of
 from api.serializers import pool as bodies
@@ -37,6 +38,8 @@ class PoolView(APIView):
 
 
 class PoolActionsView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(request=bodies.PoolActions, responses=page_of(bodies.PoolNode))
     def post(self, request: Request) -> Response:
         """Act on several nodes, GPUs and lanes, on all or none; the answer is their nodes. For pool
@@ -58,6 +61,8 @@ class NodesView(APIView):
 
 
 class NodeView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(responses=bodies.PoolNode)
     def get(self, request: Request, node_id: int) -> Response:
         return Response(bodies.PoolNode(_node(request, node_id)).data)
@@ -102,6 +107,8 @@ class GpusView(APIView):
 
 
 class GpuView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(responses=bodies.PoolGpu)
     def get(self, request: Request, gpu_id: int) -> Response:
         return Response(bodies.PoolGpu(_gpu(request, gpu_id)).data)
@@ -114,6 +121,8 @@ class GpuView(APIView):
 
 
 class GpuActionsView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(request=bodies.NodeAction, responses=bodies.PoolGpu)
     def post(self, request: Request, gpu_id: int) -> Response:
         """Cordon, drain, maintain or resume one GPU; a run that holds its lane keeps it. For pool admins."""
@@ -161,6 +170,8 @@ class LaneHistoryView(HistoryView):
 
 
 class NodeActionsView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(request=bodies.NodeAction, responses=bodies.PoolNode)
     def post(self, request: Request, node_id: int) -> Response:
         """Cordon, drain, maintain or resume a node; runs on it keep their lanes. For pool admins."""
@@ -171,6 +182,8 @@ class NodeActionsView(APIView):
 
 
 class LaneActionsView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(request=bodies.LaneAction, responses=bodies.PoolLane)
     def post(self, request: Request, lane_id: int) -> Response:
         """Cordon or resume one lane; a run that holds it keeps it. For pool admins."""

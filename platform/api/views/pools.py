@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.models import TokenScope
 from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import pools as bodies
@@ -17,6 +18,8 @@ from runs.pool.pool_removal import remove_pool
 
 
 class PoolsView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(operation_id="pools_list", responses=page_of(bodies.Pool))
     def get(self, request: Request) -> Response:
         """Every pool with its lanes, in the order in which pools match them."""
@@ -32,6 +35,8 @@ class PoolsView(APIView):
 
 
 class PoolsPreviewView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(operation_id="pools_preview", request=bodies.PoolsToTry, responses={200: page_of(bodies.LaneMove)})
     def post(self, request: Request) -> Response:
         """The lanes that would move with these labels and this pool; nothing is saved. For pool admins."""
@@ -46,6 +51,8 @@ class PoolsPreviewView(APIView):
 
 
 class OnePoolView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(responses=bodies.Pool)
     def get(self, request: Request, name: str) -> Response:
         return Response(_body(request, get_object_or_404(Pool, pk=name)))

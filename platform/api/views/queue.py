@@ -10,7 +10,7 @@ from rest_framework.serializers import ValidationError
 from rest_framework.views import APIView
 
 from accounts.access import is_pool_admin
-from accounts.models import Project
+from accounts.models import Project, TokenScope
 from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import queue as bodies
@@ -46,6 +46,8 @@ class RunningView(APIView):
 
 
 class QueuePreviewView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(operation_id="queue_preview", request=bodies.SharesToTry, responses={200: page_of(bodies.QueuedRun)})
     def post(self, request: Request) -> Response:
         """The queue of a pool as it would be with these shares of it, and with this half-life; nothing is saved. For
@@ -71,6 +73,8 @@ class SharesView(APIView):
 
 
 class ShareView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(parameters=[bodies.PoolQuery], request=bodies.ShareToSet, responses=bodies.PoolShare)
     def put(self, request: Request, project_id: UUID) -> Response:
         """Set a project's share of a pool. For pool admins."""
@@ -89,6 +93,8 @@ class ShareView(APIView):
 
 
 class PoolPolicyView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(parameters=[bodies.PoolQuery], responses=bodies.PoolPolicy)
     def get(self, request: Request) -> Response:
         return Response(bodies.PoolPolicy(policy_of(_asked_pool(request).name)).data)

@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.models import TokenScope
 from api.filters import filter_runs
 from api.listed_runs import listed_runs
 from api.request_parsing import checked, user_of
@@ -33,6 +34,8 @@ class RunTableView(APIView):
 
 
 class BulkView(APIView):
+    write_scope = TokenScope.RUN
+
     @extend_schema(request=bodies.BulkRequest, responses=bodies.BulkAnswer)
     def post(self, request: Request) -> Response:
         """Do one thing to several runs. What is refused says why, and the others are done."""

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.models import TokenScope
 from api.contract_schema import component
 from api.idempotency import idempotent
 from api.request_parsing import checked, user_of
@@ -31,6 +32,8 @@ class RunSizeView(RunDataView):
 
 
 class ResizeView(APIView):
+    write_scope = TokenScope.RUN
+
     @extend_schema(request=bodies.ResizeRequest, responses={202: bodies.ResizeAnswer}, parameters=[IDEMPOTENCY])
     def post(self, request: Request, run_id: UUID) -> Response:
         """Add lanes to a run, release lanes, or change their roles, while it works. Rollout and reward lanes join and

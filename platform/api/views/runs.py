@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from accounts.access import get_project
+from accounts.models import TokenScope
 from api.contract_schema import component
 from api.field_errors import WHOLE
 from api.filters import filter_runs
@@ -41,6 +42,8 @@ IDEMPOTENCY = OpenApiParameter(
 class ValidateView(APIView):
     """Check a spec without creating a run: every error by field, or the normalised spec and its batch algebra."""
 
+    write_scope = TokenScope.READ
+
     @extend_schema(request=bodies.SpecToValidate, responses=bodies.Validation)
     def post(self, request: Request) -> Response:
         asked = checked(bodies.SpecToValidate(data=request.data))
@@ -64,6 +67,8 @@ class ValidateView(APIView):
 
 
 class PlansView(APIView):
+    write_scope = TokenScope.READ
+
     @extend_schema(request=plans.SpecToPlan, responses={200: component(PlanPreview)})
     def post(self, request: Request) -> Response:
         """What the planner would choose for a spec on the pool's lanes, ignoring the spec's own placement; may take
@@ -75,6 +80,7 @@ class PlansView(APIView):
 
 
 class RunViewSet(GenericViewSet[Any]):
+    write_scope = TokenScope.RUN
     pagination_class = NewestFirst
     filter_backends = ()
     lookup_value_converter = "uuid"
@@ -141,6 +147,8 @@ def _parent_and_fork(request: Request, asked: dict[str, Any]) -> tuple[Run | Non
 
 
 class DuplicateView(APIView):
+    write_scope = TokenScope.RUN
+
     @extend_schema(request=bodies.DuplicateRequest, responses={201: component(RunBody)}, parameters=[IDEMPOTENCY])
     def post(self, request: Request, run_id: UUID) -> Response:
         """Create a run like this one; `spec`, if given, replaces the spec."""
@@ -154,6 +162,8 @@ class DuplicateView(APIView):
 
 
 class ActionsView(APIView):
+    write_scope = TokenScope.RUN
+
     @extend_schema(request=bodies.ActionRequest, responses={202: bodies.ActionAnswer})
     def post(self, request: Request, run_id: UUID) -> Response:
         """Send the run a command. 409 names its state and the commands that are legal in it."""

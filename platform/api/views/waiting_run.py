@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.access import NotVisible, is_pool_admin
+from accounts.models import TokenScope
 from api.contract_schema import component
 from api.pages import page_of
 from api.request_parsing import checked, user_of
@@ -22,6 +23,8 @@ from runs.run_body import RunBody
 
 
 class QueuePlaceView(APIView):
+    write_scope = TokenScope.POOL
+
     @extend_schema(request=bodies.QueueMove, responses={204: None})
     def post(self, request: Request, run_id: UUID) -> Response:
         """Move a waiting run in the queue of its pool. For pool admins; everybody sees the reason."""
@@ -42,6 +45,8 @@ class QueuePlaceView(APIView):
 
 
 class AlternativesView(RunDataView):
+    write_scope = TokenScope.RUN
+
     @extend_schema(operation_id="run_alternatives_list", responses=page_of(bodies.AlternativeLanes))
     def get(self, request: Request, run_id: UUID) -> Response:
         """What a waiting run could ask for instead, so that it starts now and delays nobody; may take seconds, since

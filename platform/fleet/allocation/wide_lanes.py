@@ -20,6 +20,7 @@ from fleet.allocation.lane_choice import FreeLane
 from fleet.models import Gpu, Lane, LaneKind, Node, ServiceState
 from fleet.pools.pool_changes import publish_holders
 from fleet.pools.pool_membership import assign_pools, lock_membership
+from fleet.selectors import pools_of
 from fleet.signals import announce_lanes
 from worker.contracts.lanes import DEFAULT_POOL
 
@@ -33,7 +34,7 @@ def set_gpus_per_lane(*, user: Actor, node: Node, number: int) -> None:
 
     Raises `PermissionDenied`, `ValidationError`.
     """
-    admin = require_pool_admin(user)
+    admin = require_pool_admin(user, pools_of(nodes=[node.pk]))
     if not 1 <= number <= MAX_GPUS_PER_LANE:
         raise ValidationError(
             {"gpus_per_lane": f"`gpus_per_lane` must lie between 1 and {MAX_GPUS_PER_LANE}, got {number}"}

@@ -22,6 +22,7 @@ from accounts.access import Actor, require_pool_admin
 from audit.record import record
 from fleet.health.gpu_tests import request_test
 from fleet.models import Gpu, GpuTest, Lane, Node, ServiceState
+from fleet.selectors import pools_of
 from fleet.states.state_changes import change_state, change_states
 
 MAX_REASON_CHARS = 200
@@ -62,7 +63,7 @@ def act(
     `until` is when maintenance ends by itself, or by when what is drained has to be empty. Raises `PermissionDenied`,
     `ValidationError` for a missing reason, a time that has passed, or an action that is not possible.
     """
-    admin = require_pool_admin(user)
+    admin = require_pool_admin(user, _pools_concerned(on))
     if isinstance(on, Lane) and action not in LANE_ACTIONS:
         raise ValidationError({"action": f"`action` must be cordon or resume for a lane, got {action}"})
     said, end = _reason(action, reason), _until(action, until)
@@ -89,7 +90,7 @@ def act_on_all(
 
     Raises as `act` does, and `ValidationError` for ids that name nothing.
     """
-    admin = require_pool_admin(user)
+    admin = require_pool_admin(user, pools_of(nodes=nodes, gpus=gpus, lanes=lanes))
     if lanes and action not in LANE_ACTIONS:
         raise ValidationError({"action": f"`action` must be cordon or resume for lanes, got {action}"})
     said, end = _reason(action, reason), _until(action, until)
@@ -119,7 +120,7 @@ def act_on_all(
 def ask_for_test(*, user: Actor, gpu: Gpu, reason: str) -> GpuTest:
     """Take a GPU out of service until a test has passed, and return that test, the open one if there is one; a run on
     its lane goes on before. Raises `PermissionDenied`, `ValidationError` for a missing reason."""
-    admin = require_pool_admin(user)
+    admin = require_pool_admin(user, _pools_concerned(gpu))
     said = _checked_reason(reason)
     test = request_test(gpu, by=admin.username, reason=said)
     record("gpu.test", gpu, user=admin, reason=said)
@@ -130,7 +131,7 @@ def ask_for_test(*, user: Actor, gpu: Gpu, reason: str) -> GpuTest:
 def ask_for_tests(*, user: Actor, gpus: Collection[int], reason: str) -> list[GpuTest]:
     """Do the same to all of these, by id, or to none of them. Raises as `ask_for_test` does, and `ValidationError` for
     ids that name nothing."""
-    require_pool_admin(user)
+    require_pool_admin(user, pools_of(gpus=gpus))
     found = list(Gpu.objects.select_related("node").filter(pk__in=gpus).order_by("pk"))
     if unknown := sorted(set(gpus) - {gpu.pk for gpu in found}):
         raise ValidationError({"gpus": f"`gpus` must be ids of the pool's GPUs, got {unknown}"})
@@ -142,6 +143,12 @@ def end_maintenance() -> int:
     due = {"state": ServiceState.MAINTENANCE, "state_until__lte": timezone.now()}
     rows: list[Node | Gpu] = [*Node.objects.filter(**due), *Gpu.objects.filter(**due)]
     return sum(_return(row, by=CALENDAR) for row in rows)
+
+
+def _pools_concerned(on: Node | Gpu | Lane) -> set[str]:
+    if isinstance(on, Node):
+        return pools_of(nodes=[on.pk])
+    return pools_of(gpus=[on.pk]) if isinstance(on, Gpu) else pools_of(lanes=[on.pk])
 
 
 @transaction.atomic

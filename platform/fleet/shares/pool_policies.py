@@ -50,7 +50,7 @@ def policy_of(pool: str) -> PoolPolicy:
 @transaction.atomic
 def set_policy(*, user: Actor, pool: Pool, changes: Mapping[str, float | None]) -> PoolPolicy:
     """Set some columns of a pool's policy; the others stay. Raises `PermissionDenied`, `ValidationError` by field."""
-    admin = require_pool_admin(user)
+    admin = require_pool_admin(user, {pool.pk})
     problems = {name: SETTINGS[name].problem(name, value) for name, value in changes.items()}
     if found := {name: [problem] for name, problem in problems.items() if problem}:
         raise ValidationError(found)

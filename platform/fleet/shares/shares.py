@@ -83,7 +83,7 @@ def set_share(
 
     Raises `PermissionDenied`, `ValidationError` by field.
     """
-    admin = require_pool_admin(user)
+    admin = require_pool_admin(user, {pool.pk})
     for field, value in (("guaranteed_lanes", guaranteed), ("max_lanes", limit)):
         if value is not None and not 0 <= value <= MAX_LANES:
             raise ValidationError({field: f"`{field}` must lie between 0 and {MAX_LANES}, got {value}"})

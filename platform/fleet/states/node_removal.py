@@ -9,13 +9,14 @@ from django.db import transaction
 from accounts.access import Actor, require_pool_admin
 from audit.record import record
 from fleet.models import Node
+from fleet.selectors import pools_of
 from fleet.signals import announce_lanes
 
 
 @transaction.atomic
 def remove_node(*, user: Actor, node: Node) -> None:
     """Remove a node that is lost and of which no lane is held. Raises `PermissionDenied`, `ValidationError`."""
-    admin = require_pool_admin(user)
+    admin = require_pool_admin(user, pools_of(nodes=[node.pk]))
     row = Node.objects.select_for_update().get(pk=node.pk)
     if row.lost_since is None:
         raise ValidationError(f"the node {row.name} must be lost to be removed, Ray reaches it: stop Ray there first")

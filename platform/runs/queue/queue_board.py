@@ -134,7 +134,7 @@ def queue_rows(
     """
     is_preview = changed is not None or half_life_hours is not None
     if is_preview:
-        require_pool_admin(user)
+        require_pool_admin(user, {pool})
     queue = current_queue(pool, changed, half_life_hours)
     return _Board(user, pool, queue, forecast(queue, pool, changed), {**shares(pool), **(changed or {})}).rows()
 

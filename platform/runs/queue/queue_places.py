@@ -40,7 +40,7 @@ _WORDS = {
 @transaction.atomic
 def move_in_queue(*, user: Actor, run: Run, direction: Direction, reason: str) -> QueuePlace:
     """Move a waiting run. Raises `PermissionDenied`, `ValidationError`."""
-    admin = require_pool_admin(user)
+    admin = require_pool_admin(user, {run.pool})
     said = reason.strip()
     if not 1 <= len(said) <= MAX_REASON_CHARS:
         raise ValidationError(
@@ -87,7 +87,7 @@ def _order_after(run: Run, direction: Direction) -> list[UUID]:
 @transaction.atomic
 def undo_move(*, user: Actor, run: Run) -> None:
     """Let the run have the place again that fair share gives it. Raises `PermissionDenied`."""
-    admin = require_pool_admin(user)
+    admin = require_pool_admin(user, {run.pool})
     if QueuePlace.objects.filter(run=run).delete()[0]:
         for other in QueuePlace.objects.filter(behind__contains=str(run.pk)):
             other.behind.remove(str(run.pk))

@@ -24,7 +24,7 @@ def test_a_token_is_shown_once_and_opens_the_api(api: APIClient, alice: User) ->
     assert me.json() == {"id": alice.pk, "username": "alice", "is_pool_admin": False, "is_superuser": False}
     (listed,) = api.get("/api/v1/tokens").json()["results"]
     assert listed["name"] == "nightly sweep"
-    assert set(listed) == {"id", "name", "created_at", "expires_at"}
+    assert set(listed) == {"id", "name", "created_at", "expires_at", "last_used_at", "scopes", "projects", "pools"}
     assert token not in str(listed)
 
 

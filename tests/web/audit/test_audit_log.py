@@ -18,6 +18,7 @@ from rest_framework.test import APIClient
 
 from accounts import api_tokens
 from accounts import services as accounts
+from accounts.api_tokens import TokenWish
 from accounts.models import Project, User
 from audit.models import AppendOnlyError, AuditEntry
 from audit.record import record
@@ -64,7 +65,7 @@ def every_service(alice: User, bob: User, project: Project, ended: Run, spec: Ru
         ("member.change_role", lambda: accounts.change_role(**own, username="bob", role="viewer")),
         ("member.remove", lambda: accounts.remove_member(**own, username="bob")),
         ("member.add", lambda: accounts.add_member(**own, username="bob", role="editor")),
-        ("token.create", lambda: keep("token", api_tokens.create_token(user=alice, name="ci")[0])),
+        ("token.create", lambda: keep("token", api_tokens.create_token(user=alice, wish=TokenWish(name="ci"))[0])),
         ("token.revoke", lambda: api_tokens.revoke_token(user=alice, token_key=made["token"].token_key)),
         ("prompt_set.create", lambda: keep("set", catalog.create_prompt_set(**own, name="p", prompts=["x", "y"]))),
         ("prompt_set.delete", lambda: catalog.delete_prompt_set(user=alice, prompt_set=made["set"])),
@@ -135,7 +136,7 @@ def test_a_row_outlives_its_user_and_its_thing(make_user: Callable[..., User], p
 
 
 def test_a_request_over_rest_is_found_again_by_its_id_and_token(alice: User, project: Project) -> None:
-    entry, token = api_tokens.create_token(user=alice, name="ci")
+    entry, token = api_tokens.create_token(user=alice, wish=TokenWish(name="ci"))
     client = APIClient()
     headers = {"Authorization": f"Bearer {token}", "X-Request-ID": "sweep-17.a_b"}
     answer = client.patch(f"/api/v1/projects/{project.pk}", {"name": "Circles"}, headers=headers)

@@ -1,31 +1,25 @@
-/** API tokens: shown once when made, listed by name, revoked at once. */
+/** API tokens: made with what they may do, shown once, listed with their last use, revoked at once. */
 
-import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Token } from "../../api/schema.ts";
-import { seconds } from "../../base/clock.ts";
-import { ago, clock, unixSeconds } from "../../base/format.ts";
+import type { NewToken, Token } from "../../api/schema.ts";
 import { CopyButton } from "../../ui/controls.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
+import { TokenForm } from "./token_form.tsx";
+import { TokenTable } from "./token_table.tsx";
 
 export function AccountPage() {
   const tokens = useResource(api.tokens, []);
   const [secret, setSecret] = useState<string | null>(null);
   const [toDelete, setToDelete] = useState<Token | null>(null);
-  const create = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const name = String(new FormData(form).get("name"));
-    await attempt(async () => {
-      setSecret((await api.createToken(name)).token);
-      form.reset();
+  const create = (token: NewToken) =>
+    attempt(async () => {
+      setSecret((await api.createToken(token)).token);
       tokens.reload();
     });
-  };
   const revoke = async (token: Token) => {
     if (await attempt(() => api.revokeToken(token.id), "Revoked: it no longer works.")) tokens.reload();
   };
@@ -38,15 +32,7 @@ export function AccountPage() {
           <a href="/api/v1/docs">API documentation</a>
         </p>
       </div>
-      <form class="inline-form" onSubmit={(event) => void create(event)}>
-        <label class="field">
-          <span>What it is for</span>
-          <input name="name" required maxLength={80} placeholder="nightly sweep" />
-        </label>
-        <button type="submit" class="button primary">
-          Make a token
-        </button>
-      </form>
+      <TokenForm onCreate={create} />
       {secret !== null && (
         <div class="notice good stack-s" role="status" style={{ flexDirection: "column" }}>
           <b>Copy it now: it is shown this once and kept only as a hash.</b>
@@ -61,7 +47,9 @@ export function AccountPage() {
       )}
       {tokens.error !== null && <Failed message={tokens.error} onRetry={tokens.reload} />}
       {tokens.value === undefined && tokens.error === null && <Loading />}
-      {tokens.value?.length === 0 && <Empty title="No tokens" />}
+      {tokens.value?.length === 0 && (
+        <Empty title="No tokens yet">Scripts and CI jobs need one each, so that one can be revoked alone.</Empty>
+      )}
       {tokens.value && tokens.value.length > 0 && <TokenTable tokens={tokens.value} onRevoke={setToDelete} />}
       {toDelete && (
         <Confirm
@@ -73,38 +61,5 @@ export function AccountPage() {
         />
       )}
     </section>
-  );
-}
-
-function TokenTable({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (token: Token) => void }) {
-  return (
-    <div class="table-wrap">
-      <table>
-        <thead>
-          <tr>
-            <th>Token</th>
-            <th>Made</th>
-            <th>Ends</th>
-            <th />
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr key={token.id}>
-              <td>
-                {token.name || "unnamed"} <span class="mono faint">{token.id.slice(0, 8)}…</span>
-              </td>
-              <td class="muted">{ago(seconds.value - (unixSeconds(token.created_at) ?? 0))}</td>
-              <td class="muted num">{token.expires_at ? clock(unixSeconds(token.expires_at), false) : "never"}</td>
-              <td class="right">
-                <button type="button" class="button small danger" onClick={() => onRevoke(token)}>
-                  Revoke
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }
