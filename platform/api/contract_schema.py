@@ -16,6 +16,8 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
+from api.idempotency import IDEMPOTENCY
+from api.idempotent_posts import does_write
 from api.problems import Problem
 from runs.planning.plan_body import PlanBody
 from telemetry.sockets.frames import PoolFrame, ProjectsFrame, RunFrame
@@ -98,7 +100,13 @@ def page_schema(results: Schema) -> Schema:
 
 
 class AutoSchema(SpectacularAutoSchema):
-    """Names pages as `page_of` does."""
+    """Names pages as `page_of` does, and tells of the header that every POST that writes takes."""
+
+    def get_override_parameters(self) -> list[Any]:
+        parameters: list[Any] = list(super().get_override_parameters())
+        # `api.query_parameters` asks for those of the query alone, of no request.
+        is_written = getattr(self, "method", "") == "POST" and does_write(type(self.view))
+        return [*parameters, IDEMPOTENCY] if is_written else parameters
 
     def get_paginated_name(self, serializer_name: str) -> str:
         return f"{serializer_name.removesuffix(_SUFFIX)}Page"

@@ -175,6 +175,7 @@ REST_FRAMEWORK = {
         "rest_framework.permissions.IsAuthenticated",
         "api.token_scopes.TokenMay",
         "api.query_parameters.KnownParameters",
+        "api.idempotent_posts.IdempotentPosts",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["api.json_body.PlainJSONParser"],

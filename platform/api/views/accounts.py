@@ -63,6 +63,7 @@ class ByCreation(CursorPage):
 class TokenViewSet(GenericViewSet[Any]):
     """Your own API tokens. Send one as `Authorization: Bearer <token>`."""
 
+    answers_secrets = True
     serializer_class = bodies.TokenBody
     pagination_class = ByCreation
     filter_backends = ()

@@ -10,10 +10,8 @@ from rest_framework.views import APIView
 
 from accounts.models import TokenScope
 from api.contract_schema import component
-from api.idempotency import idempotent
 from api.request_parsing import checked, user_of
 from api.serializers import runs as bodies
-from api.views.runs import IDEMPOTENCY
 from api.views.telemetry import RunDataView
 from fleet.services import WantedLanes
 from runs import selectors
@@ -34,14 +32,11 @@ class RunSizeView(RunDataView):
 class ResizeView(APIView):
     write_scope = TokenScope.RUN
 
-    @extend_schema(request=bodies.ResizeRequest, responses={202: bodies.ResizeAnswer}, parameters=[IDEMPOTENCY])
+    @extend_schema(request=bodies.ResizeRequest, responses={202: bodies.ResizeAnswer})
     def post(self, request: Request, run_id: UUID) -> Response:
         """Add lanes to a run, release lanes, or change their roles, while it works. Rollout and reward lanes join and
         leave between fragments; a change of the trainer lanes waits for the end of a batch. `GET …/size` and the
         `lanes` events report how far it is. 409 while another resize is under way."""
-        return idempotent(request, lambda: self._resize(request, run_id))
-
-    def _resize(self, request: Request, run_id: UUID) -> Response:
         asked = checked(bodies.ResizeRequest(data=request.data))
         run = selectors.get_run(request.user, run_id)
         resize = request_resize(user=user_of(request), run=run, wanted=_wanted(asked))

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -17,7 +17,6 @@ from accounts.models import TokenScope
 from api.contract_schema import component
 from api.field_errors import WHOLE
 from api.filters import filter_runs
-from api.idempotency import HEADER, idempotent
 from api.listed_runs import listed_runs
 from api.pages import NewestFirst
 from api.request_parsing import checked, user_of
@@ -33,10 +32,6 @@ from runs.planning.plan_body import PlanPreview
 from runs.queue.asked_lanes import set_priority
 from runs.run_body import ListedRun, RunBody
 from runs.spec_check import WHOLE_SPEC, check_spec, warnings_of
-
-IDEMPOTENCY = OpenApiParameter(
-    HEADER, str, OpenApiParameter.HEADER, description="A repeat within 24 hours gets the first answer."
-)
 
 
 class ValidateView(APIView):
@@ -96,11 +91,8 @@ class RunViewSet(GenericViewSet[Any]):
         rows = filter_runs(selectors.listable_runs(user), user=user, **asked)
         return self.get_paginated_response(listed_runs(user, self.paginate_queryset(rows) or []))
 
-    @extend_schema(request=bodies.NewRun, responses={201: component(RunBody)}, parameters=[IDEMPOTENCY])
+    @extend_schema(request=bodies.NewRun, responses={201: component(RunBody)})
     def create(self, request: Request) -> Response:
-        return idempotent(request, lambda: self._create(request))
-
-    def _create(self, request: Request) -> Response:
         asked = checked(bodies.NewRun(data=request.data))
         project = get_project(request.user, asked.pop("project"))
         parent, fork = _parent_and_fork(request, asked)
@@ -149,12 +141,9 @@ def _parent_and_fork(request: Request, asked: dict[str, Any]) -> tuple[Run | Non
 class DuplicateView(APIView):
     write_scope = TokenScope.RUN
 
-    @extend_schema(request=bodies.DuplicateRequest, responses={201: component(RunBody)}, parameters=[IDEMPOTENCY])
+    @extend_schema(request=bodies.DuplicateRequest, responses={201: component(RunBody)})
     def post(self, request: Request, run_id: UUID) -> Response:
         """Create a run like this one; `spec`, if given, replaces the spec."""
-        return idempotent(request, lambda: self._duplicate(request, run_id))
-
-    def _duplicate(self, request: Request, run_id: UUID) -> Response:
         asked = checked(bodies.DuplicateRequest(data=request.data))
         run = selectors.get_run(request.user, run_id)
         copy = services.duplicate_run(user=user_of(request), run=run, **asked)

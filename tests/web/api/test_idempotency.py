@@ -1,8 +1,11 @@
 """`Idempotency-Key`: one run, whatever is repeated."""
 
+import json
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 from threading import Barrier
 from typing import Any
 
@@ -11,11 +14,14 @@ from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from accounts.models import Project, User
+from accounts.models import ApiToken, Project, TokenScope, User
+from api.idempotency import HEADER
 from api.models import IdempotencyKey
 from runs.models import Run
+from tests.web.api.test_token_scopes import WRITES
 from worker.contracts.run_spec import RunSpec
 
+SCHEMA = Path(__file__).resolve().parents[3] / "frontend" / "openapi.json"
 KEY = {"Idempotency-Key": "sweep-1"}
 
 
@@ -84,3 +90,45 @@ def test_two_at_once_make_one_run(client_of: Callable[[User], APIClient], alice:
         first, second = pool.map(post, range(2))
     assert first == second
     assert Run.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_every_post_that_writes_takes_a_key(api: APIClient) -> None:
+    operations = [
+        (f"post {path.removeprefix('/api/v1/')}", operation)
+        for path, methods in json.loads(SCHEMA.read_text())["paths"].items()
+        for method, operation in methods.items()
+        if method == "post"
+    ]
+    computing = {write for write, scope in WRITES.items() if scope is TokenScope.READ}
+    with_key = {
+        name
+        for name, operation in operations
+        if any(found["name"] == HEADER for found in operation.get("parameters", ()))
+    }
+    without = {re.sub(r"<\w+:(\w+)>", r"{\1}", name) for name in computing}
+    assert {name for name, _ in operations} - with_key == without
+
+
+@pytest.mark.django_db
+def test_a_repeat_makes_no_second_project(api: APIClient) -> None:
+    first = api.post("/api/v1/projects", {"name": "Once"}, headers=KEY)
+    again = api.post("/api/v1/projects", {"name": "Once"}, headers=KEY)
+    assert again.json() == first.json()
+    assert Project.objects.filter(name="Once").count() == 1
+
+
+@pytest.mark.django_db
+def test_a_token_is_made_once_and_kept_nowhere(api: APIClient) -> None:
+    token = api.post("/api/v1/tokens", {"name": "ci"}, headers=KEY).json()["token"]
+    again = api.post("/api/v1/tokens", {"name": "ci"}, headers=KEY)
+    assert again.status_code == 409
+    assert "not kept" in again.json()["detail"]
+    assert ApiToken.objects.count() == 1
+    assert token not in str(list(IdempotencyKey.objects.values()))
+
+
+@pytest.mark.django_db
+def test_a_post_that_only_computes_keeps_no_key(api: APIClient) -> None:
+    api.post("/api/v1/runs:validate", {"spec": {}}, headers=KEY)
+    assert not IdempotencyKey.objects.exists()
