@@ -104,15 +104,16 @@ def check_port(**_: Any) -> list[CheckMessage]:
 
 
 def check_limits(**_: Any) -> list[CheckMessage]:
-    """The limits of a pause and of a stop are positive."""
+    """The limits of a pause, of a stop and of a token's requests are positive."""
     meanings = {
-        "TANDEM_MAX_PAUSE_SECONDS": "How long a paused run keeps its lanes",
-        "TANDEM_MAX_STOP_SECONDS": "How long a stopped run may take over the batch under way",
+        "TANDEM_MAX_PAUSE_SECONDS": "How long a paused run keeps its lanes, in seconds",
+        "TANDEM_MAX_STOP_SECONDS": "How long a stopped run may take over the batch under way, in seconds",
+        "TANDEM_REQUESTS_PER_MINUTE": "How many requests an API token may send in a minute",
     }
     return [
         Error(
             f"`{name}` must be > 0, got {getattr(settings, name)}.",
-            hint=f"{meaning}, in seconds; leave it out for the default.",
+            hint=f"{meaning}; leave it out for the default.",
             id="tandem.E009",
         )
         for name, meaning in meanings.items()

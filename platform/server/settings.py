@@ -18,6 +18,7 @@ TANDEM_CHECKPOINTS = env.str("TANDEM_CHECKPOINTS", "") or f"file://{TANDEM_VAR /
 TANDEM_ARTIFACTS = env.str("TANDEM_ARTIFACTS", "") or f"file://{TANDEM_VAR / 'artifacts'}"
 TANDEM_MAX_PAUSE_SECONDS = env.float("TANDEM_MAX_PAUSE_SECONDS", 600.0)
 TANDEM_MAX_STOP_SECONDS = env.float("TANDEM_MAX_STOP_SECONDS", 300.0)
+TANDEM_REQUESTS_PER_MINUTE = env.int("TANDEM_REQUESTS_PER_MINUTE", 1200)
 RAY_HEAD = env.str("TANDEM_RAY_HEAD", "")
 """`HOST:PORT` by which nodes join the embedded Ray head; `up` sets it. Of any other cluster the node agent tells."""
 RAY_ADDRESS = env.str("RAY_ADDRESS", "") or "http://127.0.0.1:8265"
@@ -177,6 +178,7 @@ REST_FRAMEWORK = {
         "api.query_parameters.KnownParameters",
         "api.idempotent_posts.IdempotentPosts",
     ],
+    "DEFAULT_THROTTLE_CLASSES": ["api.rate_limits.TokenRateLimit"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["api.json_body.PlainJSONParser"],
     # `format` would choose a renderer; there is only one.
