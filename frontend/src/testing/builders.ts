@@ -8,6 +8,7 @@ import type {
   GpuLive,
   GroupOfBatch,
   LaneInfo,
+  LaneStartItem,
   Lend,
   LendItem,
   LogItem,
@@ -104,6 +105,10 @@ export function logItem(stream_seq: number, message = "a line", level: LogItem["
 
 export function phaseItem(stream_seq: number): PhaseItem {
   return { ...envelope({ stream_seq }), type: "phase", body: { phase: "train", detail: "" } };
+}
+
+export function laneStartItem(stream_seq: number): LaneStartItem {
+  return { ...envelope({ stream_seq }), type: "lane_start", body: { step: "ready", lanes: ["rollout-0"] } };
 }
 
 export function resumedItem(stream_seq: number, batch: number): ResumedItem {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StartStep } from "../../api/schema.ts";
-import type { EventItem } from "../../live/item_list.ts";
+import type { PanelItem } from "../../live/item_list.ts";
 import { elapsed, laneStarts, slowest, stagesOf, startRows, startText } from "./start_up.ts";
 
 let seq = 0;
-const step = (at: number, step: StartStep, lanes: readonly string[], attempt = 1): EventItem => ({
+const step = (at: number, step: StartStep, lanes: readonly string[], attempt = 1): PanelItem => ({
   stream_seq: ++seq,
   at,
   attempt,

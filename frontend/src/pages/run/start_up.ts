@@ -2,7 +2,7 @@
 
 import type { LaneStartItem, StartStep } from "../../api/schema.ts";
 import { duration } from "../../base/format.ts";
-import type { EventItem } from "../../live/item_list.ts";
+import type { PanelItem } from "../../live/item_list.ts";
 
 export const STEPS = ["requested", "placed", "loading", "ready"] as const satisfies readonly StartStep[];
 
@@ -22,7 +22,7 @@ export interface LaneStart {
 }
 
 /** The lanes in the order in which they were requested. */
-export function laneStarts(events: readonly EventItem[], attempt: number): readonly LaneStart[] {
+export function laneStarts(events: readonly PanelItem[], attempt: number): readonly LaneStart[] {
   const lanes = new Map<string, LaneStart>();
   for (const item of events) {
     if (item.type !== "lane_start" || item.attempt !== attempt) continue;
