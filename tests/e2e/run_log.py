@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import RunPage
+from tests.e2e.run_pages import RunPage
 
 
 def is_searched(run: RunPage) -> None:

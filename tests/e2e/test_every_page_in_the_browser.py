@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.pages import POLL_SECONDS, SECONDS, RunsPage
+from tests.e2e.pages import RunsPage
 from tests.e2e.rest import Rest
+from tests.e2e.waits import POLL_SECONDS, SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 
