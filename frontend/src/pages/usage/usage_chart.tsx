@@ -66,7 +66,7 @@ function Nothing({ measure, used, onMeasure }: Pick<Props, "measure" | "onMeasur
       ))}
       {measure === "cost" && (
         <a class="button small" href="/pool">
-          Prices are set on the page Pool
+          Set prices on the page Pool
         </a>
       )}
     </div>
