@@ -86,7 +86,7 @@ export function LogList({ log, search, marked, timeText, onSource, onAround, onN
                   search={search}
                   time={timeText(entry.at)}
                   isMarked={entry.stream_seq === marked}
-                  isOpen={heights.has(entry.stream_seq)}
+                  height={heights.get(entry.stream_seq)}
                   onHeight={setHeight}
                   onSource={onSource}
                   onAround={onAround}
@@ -133,11 +133,13 @@ interface EntryProps extends Pick<Props, "search" | "onSource" | "onAround"> {
   readonly entry: LogEntry;
   readonly time: string;
   readonly isMarked: boolean;
-  readonly isOpen: boolean;
+  /** Of what is unfolded below it; 0 until that is drawn, undefined while nothing is. */
+  readonly height: number | undefined;
   readonly onHeight: (streamSeq: number, height: number | null) => void;
 }
 
-function Entry({ entry, search, time, isMarked, isOpen, onHeight, onSource, onAround }: EntryProps) {
+function Entry({ entry, search, time, isMarked, height, onHeight, onSource, onAround }: EntryProps) {
+  const isOpen = height !== undefined;
   const { stream_seq, level, source, text, type } = entry;
   const firstLine = text.split("\n", 1)[0] ?? "";
   return (
@@ -158,17 +160,23 @@ function Entry({ entry, search, time, isMarked, isOpen, onHeight, onSource, onAr
           {firstLine.length < text.length && <span class="faint"> …</span>}
         </button>
       </div>
-      {isOpen && <Whole entry={entry} search={search} onHeight={onHeight} onAround={onAround} />}
+      {isOpen && <Whole {...{ entry, search, height, onHeight, onAround }} />}
     </li>
   );
 }
 
 /** The whole text of an entry, and what can be done with it. */
-function Whole({ entry, search, onHeight, onAround }: Pick<EntryProps, "entry" | "search" | "onHeight" | "onAround">) {
+function Whole(props: Pick<EntryProps, "entry" | "search" | "height" | "onHeight" | "onAround">) {
+  const { entry, search, onHeight, onAround } = props;
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (box.current) onHeight(entry.stream_seq, box.current.offsetHeight);
   }, [entry]);
+  // Below the last line in view it would open unseen; one that is scrolled to again stays where it is.
+  const wasOpened = useRef(props.height === 0);
+  useEffect(() => {
+    if (wasOpened.current) box.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   return (
     <div ref={box} class="log-whole">
       {/* A long text scrolls, by keys too. */}
