@@ -12,16 +12,18 @@ from psycopg import sql
 from runs.models import RunLogEntry
 from telemetry.log.log_sentences import log_line
 from telemetry.models import OUTCOME_COLUMNS, SPAN_COLUMNS, GroupOutcomeRow, MetricPoint, SpanRow, StreamItem
-from worker.contracts.events import GroupsEvent, MetricsEvent, RunEvent, SpansEvent
+from worker.contracts.events import GroupsEvent, LogEvent, MetricsEvent, RunEvent, SpansEvent
 
 Numbered = Sequence[tuple[int, RunEvent]]
 """Events with their `stream_seq`."""
 
 
 def copy_stream_items(run_id: UUID, attempt: int, numbered: Numbered, bodies: Sequence[dict[str, Any]]) -> None:
+    """Log records are left out: they are stored once, by `copy_log_entries`."""
     rows = (
         (run_id, number, attempt, event.seq, event.type, event.at, json.dumps(body))
         for (number, event), body in zip(numbered, bodies, strict=True)
+        if not isinstance(event, LogEvent)
     )
     _copy(StreamItem, ("run_id", "stream_seq", "attempt", "seq", "type", "at", "body"), rows)
 

@@ -1,9 +1,10 @@
 """Reports of runs, as stored.
 
-`StreamItem` is authoritative: one row for each event, in the order of `stream_seq`, never changed. Metric points and
-spans are extracted from the same events into rows that SQL can aggregate; they have the `stream_seq` of their event, so
-a reader can read every table up to the same event. Lane time is the spans' running total, stored so that the sums over
-a run cost the same at any length.
+`StreamItem` is authoritative: one row for each event, in the order of `stream_seq`, never changed; but for log records,
+the most frequent of all, which `RunLogEntry` holds word for word. Metric points and spans are extracted from the same
+events into rows that SQL can aggregate; they have the `stream_seq` of their event, so a reader can read every table up
+to the same event. Lane time is the spans' running total, stored so that the sums over a run cost the same at any
+length.
 """
 
 from django.db import models

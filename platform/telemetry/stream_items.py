@@ -17,6 +17,9 @@ from worker.contracts.events import Event, RunEvent
 TRANSITION = "transition"
 """Type of the items that the web adds for a change of the run's state."""
 
+LOG = "log"
+"""Type of the engine's log records."""
+
 EVENT_KINDS: tuple[type[Event], ...] = tuple(Event.__subclasses__())
 EVENT_TYPES = frozenset(str(kind.model_fields["type"].default) for kind in EVENT_KINDS)
 ITEM_TYPES = EVENT_TYPES | {TRANSITION, COMMAND}

@@ -36,7 +36,7 @@ def running_stack(var: Path, **settings: str) -> Iterator[Stack]:
 
     Raises `RuntimeError` with the log's last lines when it does not come up.
     """
-    port = _free_port()
+    port = free_port()
     log = var / "up.log"
     environment = {**os.environ, "TANDEM_VAR": str(var), "TANDEM_PORT": str(port), **settings}
     with log.open("wb") as output:
@@ -61,7 +61,7 @@ def running_stack(var: Path, **settings: str) -> Iterator[Stack]:
             process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

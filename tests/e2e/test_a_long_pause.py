@@ -1,8 +1,12 @@
-"""A run paused for long gives its lanes back, and goes on from the checkpoint it was parked with."""
+"""A run paused for long gives its lanes back, and goes on from the checkpoint it was parked with; once stopped, it goes
+on by the button of its page."""
 
 import pytest
+from playwright.sync_api import expect
 
+from tests.e2e.pages import RunsPage
 from tests.e2e.rest import START_SECONDS, Rest, wait_until
+from tests.e2e.run_pages import RunPage
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray, pytest.mark.slow]
 
@@ -10,7 +14,7 @@ NUM_PROMPTS = 2
 
 
 @pytest.mark.timeout(600)
-def test_a_run_paused_for_long_is_parked_and_goes_on_where_it_was(rest: Rest) -> None:
+def test_a_run_paused_for_long_is_parked_and_goes_on_where_it_was(rest: Rest, runs_page: RunsPage) -> None:
     spec = rest.preset("shapes-quick")
     spec["num_batches"] = 1000
     spec["prompts"] = {"inline": spec["prompts"]["inline"][:NUM_PROMPTS]}
@@ -46,3 +50,15 @@ def test_a_run_paused_for_long_is_parked_and_goes_on_where_it_was(rest: Rest) ->
     assert "shape_judge" in ended["headline"]["after"], "the judge's weights came with the code"
     curve = rest.get(f"/runs/{run}/metrics?keys=reward/mean&max_points=5000")["series"]["reward/mean"]
     assert curve["batch"] == list(range(1, ended["num_batches_done"] + 1)), "each batch once, none twice"
+
+    _goes_on_by_its_button(runs_page, run, num_batches_done=ended["num_batches_done"])
+
+
+def _goes_on_by_its_button(runs_page: RunsPage, run: str, *, num_batches_done: int) -> None:
+    runs_page.page.goto(f"{runs_page.address}/runs/{run}")
+    page = RunPage(runs_page.page)
+    page.wait_for_state("stopped", timeout_seconds=10)
+    page.page.get_by_role("button", name="Resume", exact=True).click()
+    page.wait_for_state("queued", "starting", "running", timeout_seconds=10)
+    page.wait_for_batches(num_batches_done + 1, timeout_seconds=START_SECONDS)
+    expect(page.page.get_by_text("attempt 3 of")).to_be_visible()

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.pages import POLL_SECONDS, SECONDS, RunsPage
+from tests.e2e.pages import RunsPage
 from tests.e2e.rest import Rest
+from tests.e2e.waits import POLL_SECONDS, SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 
@@ -17,6 +18,7 @@ PAGES = [
     *("/", "/runs", "/runs/new", "/compare", "/queue", "/lending", "/prompt-sets", "/projects", "/account"),
     *("/pool", "/pool/occupancy", "/usage", "/audit"),
 ]
+DOCUMENTATION = "/api/v1/docs"
 RULES = {"light": {}, "dark": {"runOnly": ["color-contrast"]}}
 """The other rules say the same of both themes."""
 SERIOUS = """async ([theme, rules]) => {
@@ -40,9 +42,12 @@ def ended_run(rest: Rest) -> str:
 @pytest.mark.timeout(300)
 def test_axe_finds_nothing_serious_on_any_page_in_light_and_dark(runs_page: RunsPage, ended_run: str) -> None:
     page, script = runs_page.page, AXE.read_text()
-    for path in [*PAGES, f"/runs/{ended_run}", f"/runs/{ended_run}?tab=pipeline", f"/compare?runs={ended_run}"]:
+    of_a_run = [f"/runs/{ended_run}", f"/runs/{ended_run}?tab=pipeline", f"/compare?runs={ended_run}"]
+    for path in [*PAGES, DOCUMENTATION, *of_a_run]:
         page.goto(runs_page.address + path)
         _wait_until_loaded(page)
+        if path == DOCUMENTATION:
+            expect(page.locator(".opblock").first).to_be_visible(timeout=20 * SECONDS)
         page.evaluate(script)
         for theme, rules in RULES.items():
             assert page.evaluate(SERIOUS, [theme, rules]) == [], f"{path}, {theme}"

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.pages import SECONDS, LoginPage, PoolPage, RunsPage
+from tests.e2e.pages import LoginPage, RunsPage
+from tests.e2e.pool_pages import PoolPage
 from tests.e2e.rest import Rest
 from tests.e2e.stack import Stack
+from tests.e2e.waits import SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.pages import SECONDS, PoolPage, RunsPage
+from tests.e2e.pages import RunsPage
+from tests.e2e.pool_pages import PoolPage
 from tests.e2e.rest import Rest
+from tests.e2e.waits import SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 

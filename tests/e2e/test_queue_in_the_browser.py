@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.pages import SECONDS, QueuePage, RunsPage
+from tests.e2e.pages import RunsPage
+from tests.e2e.pool_pages import QueuePage
 from tests.e2e.rest import START_SECONDS, Rest
+from tests.e2e.waits import SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 

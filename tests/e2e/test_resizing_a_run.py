@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.pages import SECONDS, RunsPage
+from tests.e2e.pages import RunsPage
 from tests.e2e.rest import START_SECONDS, Rest, wait_until
+from tests.e2e.waits import SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 

@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e import run_log
-from tests.e2e.pages import NewRunPage, RunPage, RunsPage
+from tests.e2e.pages import RunsPage
+from tests.e2e.run_pages import NewRunPage, RunPage
 from tests.e2e.weak_network import WeakNetwork
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]

@@ -35,6 +35,7 @@ from worker.contracts.sections import (
 from worker.contracts.shown_values import shown
 from worker.contracts.spec_bounds import MAX_REWARDS, MAX_SEED, BatchCount
 from worker.contracts.spec_yaml import read_yaml
+from worker.contracts.stored_samples import StoredSamplesSpec
 
 
 class RunSpec(Contract):
@@ -73,6 +74,7 @@ class RunSpec(Contract):
     deepspeed: DeepSpeedSpec = DeepSpeedSpec()
     performance: PerformanceSpec = PerformanceSpec()
     evaluation: EvaluationSpec = EvaluationSpec()
+    stored_samples: StoredSamplesSpec = StoredSamplesSpec()
     checkpoint: CheckpointSpec = CheckpointSpec()
     replay_gate: ReplayGateSpec = ReplayGateSpec()
     seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = 0

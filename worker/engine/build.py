@@ -53,7 +53,7 @@ def build_components(
     fragments = FragmentStore()
     advantages = AdvantageCache(spec, fragments)
     spans = SpanReporter(lanes, clock, client, run=answer.run)
-    samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps)
+    samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps, stored=spec.stored_samples)
     schedule_log = ScheduleLogger(telemetry.uploader)
     commands = CommandQueue(client, stop_seconds=answer.stop_seconds)
     metrics = MetricsReporter(

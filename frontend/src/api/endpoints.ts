@@ -155,8 +155,11 @@ export const api = {
     call("GET", "/api/v1/runs/{run_id}/prompts", { ...of(run), query: { order, limit } }),
   samples: (run: string, purpose: SamplePurpose, batch?: number) =>
     call("GET", "/api/v1/runs/{run_id}/samples", { ...of(run), query: { purpose, batch } }),
-  events: (run: string) =>
-    results(call("GET", "/api/v1/runs/{run_id}/events", { ...of(run), query: { limit: MAX_ITEMS } })),
+  /** The newest items of these types. */
+  events: (run: string, types: readonly string[]) =>
+    results(
+      call("GET", "/api/v1/runs/{run_id}/events", { ...of(run), query: { limit: MAX_ITEMS, types: types.join() } }),
+    ),
   logs: (run: string, query: LogFilter & { after_seq?: number; before_seq?: number; limit: number }) =>
     call("GET", "/api/v1/runs/{run_id}/logs", { ...of(run), query }),
   /** The run's errors, those with the same message together. */

@@ -6855,6 +6855,12 @@ export interface components {
             readonly evaluation: components["schemas"]["EvaluationSpec"];
             /**
              * @default {
+             *       "num_per_batch": 24
+             *     }
+             */
+            readonly stored_samples: components["schemas"]["StoredSamplesSpec"];
+            /**
+             * @default {
              *       "every_num_batches": 10,
              *       "num_kept": 3
              *     }
@@ -7612,6 +7618,21 @@ export interface components {
          * @enum {string}
          */
         readonly StepOutcome: "passed" | "failed" | "skipped";
+        /**
+         * StoredSamplesSpec
+         * @description Which samples of a training batch are stored, for the page of samples and for reports. Every sample is scored and
+         *     trained on, stored or not.
+         */
+        readonly StoredSamplesSpec: {
+            /**
+             * @description Samples of each batch that are stored: the first members of every prompt, as many of each. As many as the batch
+             *     has store all members of all prompts; 0 stores none. Pictures are PNG without loss, so each takes up to 3 bytes a
+             *     pixel: 0.75 MiB at 512 × 512, 3 MiB at 1024 × 1024, and 24 of these at most 72 MiB a batch. Evaluations store 48
+             *     samples, or this many where it is more.
+             * @default 24
+             */
+            readonly num_per_batch: number;
+        };
         readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
         /** @enum {string} */
         readonly TagEnum: "off" | "greedy" | "search";
@@ -8268,6 +8289,7 @@ export type StateEvent = components['schemas']['StateEvent'];
 export type StateFields = components['schemas']['StateFields'];
 export type StateItem = components['schemas']['StateItem'];
 export type StepOutcome = components['schemas']['StepOutcome'];
+export type StoredSamplesSpec = components['schemas']['StoredSamplesSpec'];
 export type StreamItem = components['schemas']['StreamItem'];
 export type TagEnum = components['schemas']['TagEnum'];
 export type Timeline = components['schemas']['Timeline'];

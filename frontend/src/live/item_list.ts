@@ -4,12 +4,20 @@ import { signal } from "@preact/signals";
 import { type BulkItemType, bulkItemTypeValues, type StreamItem } from "../api/schema.ts";
 import { SequenceGate } from "./sequence_gate.ts";
 
+/** Types of the items that panels look for one by one. The others change what is read over REST, and of a day's run
+ * there are far too many to keep. */
+export const PANEL_TYPES = ["lane_start", "resumed", "reward_hacking"] as const;
+export type PanelItem = Extract<StreamItem, { readonly type: (typeof PANEL_TYPES)[number] }>;
+
 /** An item that does not come in bulk. */
-export type EventItem = Exclude<StreamItem, { readonly type: BulkItemType }>;
+type EventItem = Exclude<StreamItem, { readonly type: BulkItemType }>;
 
 const BULK: ReadonlySet<string> = new Set(bulkItemTypeValues);
 
-export const isEvent = (item: StreamItem): item is EventItem => !BULK.has(item.type);
+const FOR_PANELS: ReadonlySet<string> = new Set(PANEL_TYPES);
+
+export const isForPanels = (item: StreamItem): item is PanelItem => FOR_PANELS.has(item.type);
+const isEvent = (item: StreamItem): item is EventItem => !BULK.has(item.type);
 /** Whether the run's log tells of the item. */
 export const isLogged = (item: StreamItem) => isEvent(item) || item.type === "log" || item.type === "lend";
 

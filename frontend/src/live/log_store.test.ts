@@ -56,9 +56,11 @@ async function open(server: Server, around?: number): Promise<void> {
 }
 
 const seqs = () => store.entries.value.map(({ stream_seq }) => stream_seq);
-const upTo = (newest: number, number = newest) => Array.from({ length: number }, (_, index) => newest - index);
+/** The last `number` entries up to `newest`, as they are shown. */
+const upTo = (newest: number, number = newest) =>
+  Array.from({ length: number }, (_, index) => newest - number + 1 + index);
 
-test("the newest come first, and older ones page by page to the log's begin", async () => {
+test("the newest entries are read with the oldest of them first, and older ones page by page", async () => {
   await open(new Server(250));
   assert.deepEqual(seqs(), upTo(250, 200));
   assert.ok(store.hasOlder.value);
@@ -74,7 +76,7 @@ test("what the stream grows by is read from the newest known, with the filter, a
   store.tell(4);
   store.tell(5);
   await later();
-  assert.deepEqual(seqs(), [5, 4, 3, 2, 1]);
+  assert.deepEqual(seqs(), [1, 2, 3, 4, 5]);
   assert.deepEqual(server.asked.at(-1), { search: "line", after_seq: 3, limit: 500 });
   assert.equal(server.asked.length, 2, "two tellings are one read");
 });
@@ -95,12 +97,12 @@ test("a read that failed is made up for by the next", async () => {
   server.length = 5;
   store.tell(5);
   await later();
-  assert.deepEqual(seqs(), [3, 2, 1]);
+  assert.deepEqual(seqs(), [1, 2, 3]);
   server.isDown = false;
   server.length = 6;
   store.tell(6);
   await later();
-  assert.deepEqual(seqs(), [6, 5, 4, 3, 2, 1]);
+  assert.deepEqual(seqs(), [1, 2, 3, 4, 5, 6]);
 });
 
 test("a read that failed before the stream fell silent is tried again", async (context) => {
@@ -117,31 +119,43 @@ test("a read that failed before the stream fell silent is tried again", async (c
     context.mock.timers.tick(3000);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  assert.deepEqual(seqs(), [4, 3, 2, 1]);
+  assert.deepEqual(seqs(), [1, 2, 3, 4]);
 });
 
-test("while the reader is away from the newest, new ones are counted and wait", async () => {
+test("while the reader is away from the newest end, new entries come below and are counted", async () => {
   const server = new Server(3);
   await open(server);
   store.follow(false);
   server.length = 5;
   store.tell(5);
   await later();
-  assert.deepEqual([seqs(), store.numWaiting.value], [[3, 2, 1], 2]);
-  await store.showNewest();
-  assert.deepEqual([seqs(), store.numWaiting.value], [[5, 4, 3, 2, 1], 0]);
+  assert.deepEqual([seqs(), store.numNew.value], [[1, 2, 3, 4, 5], 2]);
+  store.follow(true);
+  assert.equal(store.numNew.value, 0);
 });
 
-test("an entry that is looked up stands among its neighbours, and the newest are one step away", async () => {
-  await open(new Server(600), 300);
-  assert.deepEqual(seqs(), upTo(311, 212));
+test("an entry that is looked up stands among its neighbours, and the rest is read on to the newest end", async () => {
+  const server = new Server(600);
+  await open(server, 300);
+  assert.deepEqual(seqs(), upTo(399, 300));
   assert.equal(store.hasNewest.value, false);
-  await store.showNewest();
-  assert.deepEqual(seqs(), upTo(600, 200));
-  assert.ok(store.hasNewest.value);
+  await store.readNewer();
+  assert.deepEqual(seqs(), upTo(599, 500));
+  await store.readNewer();
+  assert.deepEqual([seqs(), store.hasNewest.value], [upTo(600, 501), true]);
+  server.length = 601;
+  store.tell(601);
+  await later();
+  assert.equal(seqs().at(-1), 601, "and grows from there");
 });
 
-test("a log that is watched for long is bounded, and its older part can be read again", async () => {
+test("from an entry that was looked up the newest are one step away", async () => {
+  await open(new Server(600), 300);
+  await store.toNewest();
+  assert.deepEqual([seqs(), store.hasNewest.value], [upTo(600, 200), true]);
+});
+
+test("a log that is followed for long is bounded, and its older part can be read again", async () => {
   const server = new Server(3000);
   await open(server);
   for (let pages = 0; pages < 20; pages += 1) await store.readOlder();
@@ -151,7 +165,29 @@ test("a log that is watched for long is bounded, and its older part can be read 
   await later();
   assert.deepEqual(seqs(), upTo(4500, 4000));
   await store.readOlder();
-  assert.deepEqual(seqs(), upTo(4500, 4200));
+  assert.deepEqual(seqs(), upTo(4300, 4000), "what is far below the reader makes room");
+  assert.equal(store.hasNewest.value, false);
+  await store.readNewer();
+  assert.deepEqual([seqs(), store.hasNewest.value], [upTo(4500, 4000), false]);
+  await store.readNewer();
+  assert.deepEqual([seqs(), store.hasNewest.value], [upTo(4500, 4000), true]);
+});
+
+test("what comes while the reader is far above stays on the server once too much is kept", async () => {
+  const server = new Server(3800);
+  await open(server);
+  for (let pages = 0; pages < 20; pages += 1) await store.readOlder();
+  store.follow(false);
+  server.length = 4700;
+  store.tell(4700);
+  await later();
+  assert.deepEqual([seqs(), store.hasNewest.value], [upTo(4000), false]);
+  const numAsked = server.asked.length;
+  store.tell(4800);
+  await later();
+  assert.equal(server.asked.length, numAsked, "nothing more is read");
+  await store.toNewest();
+  assert.deepEqual([seqs(), store.numNew.value], [upTo(4700, 200), 0]);
 });
 
 test("an answer that was overtaken by another filter is dropped", async () => {
@@ -163,5 +199,5 @@ test("an answer that was overtaken by another filter is dropped", async () => {
   const slow = store.open({ search: "slow" });
   await store.open({});
   await slow;
-  assert.deepEqual(seqs(), [3, 2, 1]);
+  assert.deepEqual(seqs(), [1, 2, 3]);
 });

@@ -1,12 +1,12 @@
-/** The entries of a run's log that match a filter, newest first: read in pages, and on from the newest as it grows.
+/** The entries of a run's log that match a filter, oldest first: read in pages either way, and on as the log grows.
  *
- *     socket: "the stream is at 812" ──► tell(812) ──► REST: entries after the newest covered ──► shown, or waiting
+ *     socket: "the stream is at 812" ──► tell(812) ──► REST: entries after those covered ──► appended
  *
  * Invariants: entries are a stretch of the log without gaps, since everything is read over REST from a known number and
- * the socket only says that there is more; they are bounded, however long the run is watched.
+ * the socket only says that there is more; they are bounded, however long the run is watched and wherever one reads.
  */
 
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { messageOf } from "../api/client.ts";
 import type { LogFilter } from "../api/endpoints.ts";
 import type { LogEntry } from "../api/schema.ts";
@@ -28,43 +28,45 @@ const PAGE = 200;
 const GROWN = 500;
 /** After so many pages of growth the log is opened anew, at its newest end. */
 const MAX_GROWN_PAGES = 8;
-/** Entries that are kept while the newest are followed; older ones are read again when they are scrolled to. */
-const MAX_FOLLOWED = 4000;
+/** Entries that are kept: beyond them those farthest from the reader are dropped, and read again when they are scrolled
+ * to. */
+const MAX_KEPT = 4000;
 /** New entries come at most so often: several a second are one answer. */
 const READ_MILLISECONDS = 400;
 /** A read that failed is tried again after so long, where the stream is silent. */
 const RETRY_MILLISECONDS = 3000;
-/** Entries on the newer side of one that is looked up: what came of it. */
-const NEWER_CONTEXT = 12;
+/** Entries on the newer side of one that is looked up, with what came of it: it stands amid the screen. */
+const NEWER_CONTEXT = 100;
 
 export class LogStore {
-  /** Newest first. */
+  /** Oldest first. */
   readonly entries = signal<readonly LogEntry[]>([]);
-  /** Newer ones that are not shown, because the reader has scrolled away from the newest. */
-  readonly numWaiting = signal(0);
-  /** Whether the newest end is there: not so around an entry that was looked up. */
+  /** Entries that came since the reader left the newest end; at least so many where that end is not there. */
+  readonly numNew = signal(0);
+  /** Whether the newest end is there: not so around an entry that was looked up, or far above what has come since. */
   readonly hasNewest = signal(true);
   readonly hasOlder = signal(false);
   readonly isLoading = signal(true);
   readonly problem = signal<string | null>(null);
+  /** Rises with each `open` that was answered: the entries are others. */
+  readonly version = signal(0);
 
   private filter: LogFilter = {};
   private older: number | null = null;
-  private waiting: readonly LogEntry[] = [];
   private isFollowing = true;
-  /** Everything up to this number was read. */
+  /** Everything that matches is among the entries, or before them, up to this number. */
   private covered = 0;
   /** The run's stream is known to be so long. */
   private told = 0;
   /** Rises with each `open`: an answer to an earlier one is dropped. */
   private opened = 0;
-  private isReadingOlder = false;
+  private isReading = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly read: (asked: LogAsked) => Promise<LogPage>) {}
 
-  /** Show the newest entries that match, or those around the one of that number. */
+  /** Read the newest entries that match, or those around the one of that number. */
   async open(filter: LogFilter, around?: number): Promise<void> {
     const number = ++this.opened;
     const told = this.told;
@@ -76,14 +78,17 @@ export class LogStore {
         this.read({ ...filter, ...(around === undefined ? {} : { before_seq: around }), limit: PAGE }),
       ]);
       if (number !== this.opened) return;
-      const entries = [...(newer?.results ?? []).toReversed(), ...older.results];
-      this.waiting = [];
-      this.numWaiting.value = 0;
-      this.hasNewest.value = (newer?.next ?? null) === null;
-      this.covered = Math.max(told, entries[0]?.stream_seq ?? 0);
-      this.setOlder(older.next);
-      this.entries.value = entries;
-      this.problem.value = null;
+      const entries = [...older.results.toReversed(), ...(newer?.results ?? [])];
+      const reached = cursorOf(newer?.next ?? null, "after_seq");
+      batch(() => {
+        this.numNew.value = 0;
+        this.hasNewest.value = reached === null;
+        this.covered = reached ?? Math.max(told, entries.at(-1)?.stream_seq ?? 0);
+        this.setOlder(cursorOf(older.next, "before_seq"));
+        this.entries.value = entries;
+        this.problem.value = null;
+        this.version.value += 1;
+      });
     } catch (error) {
       if (number === this.opened) this.problem.value = messageOf(error);
     } finally {
@@ -104,41 +109,56 @@ export class LogStore {
     this.schedule();
   }
 
-  /** While the reader looks at the newest entries new ones are shown; else they wait. */
+  /** Whether the reader looks at the last of the entries: older ones make room for new ones then. */
   follow(isFollowing: boolean): void {
     this.isFollowing = isFollowing;
+    if (isFollowing && this.hasNewest.peek()) this.numNew.value = 0;
   }
 
-  /** Show the newest entries. */
-  async showNewest(): Promise<void> {
-    this.isFollowing = true;
-    if (!this.hasNewest.peek() || this.numWaiting.peek() > this.waiting.length) await this.open(this.filter);
-    else this.grow([]);
+  /** Have the newest entries. */
+  async toNewest(): Promise<void> {
+    this.follow(true);
+    if (!this.hasNewest.peek()) await this.open(this.filter);
   }
 
   async readOlder(): Promise<void> {
-    if (this.isReadingOlder || this.older === null) return;
-    this.isReadingOlder = true;
+    if (this.older === null) return;
+    const asked = { ...this.filter, before_seq: this.older, limit: PAGE };
+    await this.readOnScroll(asked, ({ next, results }) => {
+      this.setOlder(cursorOf(next, "before_seq"));
+      this.setEntries([...results.toReversed(), ...this.entries.peek()], "newest");
+    });
+  }
+
+  /** Read on towards the newest end, where that is not there. */
+  async readNewer(): Promise<void> {
+    if (this.hasNewest.peek()) return;
+    const told = this.told;
+    await this.readOnScroll({ ...this.filter, after_seq: this.covered, limit: PAGE }, (page) => {
+      this.hasNewest.value = this.cover(page, told) === null;
+      this.setEntries([...this.entries.peek(), ...page.results], "oldest");
+    });
+    this.schedule();
+  }
+
+  /** Read a page at either end; of several asks while one is read none counts. */
+  private async readOnScroll(asked: LogAsked, take: (page: LogPage) => void): Promise<void> {
+    if (this.isReading) return;
+    this.isReading = true;
     const number = this.opened;
     try {
-      const page = await this.read({ ...this.filter, before_seq: this.older, limit: PAGE });
-      if (number !== this.opened) return;
-      this.setOlder(page.next);
-      this.entries.value = [...this.entries.peek(), ...page.results];
+      const page = await this.read(asked);
+      if (number === this.opened) batch(() => take(page));
     } catch (error) {
       if (number === this.opened) this.problem.value = messageOf(error);
     } finally {
-      this.isReadingOlder = false;
+      this.isReading = false;
     }
   }
 
-  private setOlder(next: string | null): void {
-    this.older = cursorOf(next, "before_seq");
-    this.hasOlder.value = this.older !== null;
-  }
-
   private schedule(): void {
-    if (this.told <= this.covered || this.timer !== undefined || this.isLoading.peek()) return;
+    if (this.told <= this.covered || this.timer !== undefined || this.isLoading.peek() || !this.hasNewest.peek())
+      return;
     this.timer = setTimeout(() => {
       this.timer = undefined;
       void this.readNew();
@@ -146,16 +166,15 @@ export class LogStore {
   }
 
   private async readNew(): Promise<void> {
-    if (!this.hasNewest.peek()) return;
     const number = this.opened;
     const told = this.told;
     try {
       for (let pages = 0; pages < MAX_GROWN_PAGES; pages += 1) {
         const page = await this.read({ ...this.filter, after_seq: this.covered, limit: GROWN });
         if (number !== this.opened) return;
-        const reached = cursorOf(page.next, "after_seq");
-        this.covered = reached ?? Math.max(told, page.results.at(-1)?.stream_seq ?? 0);
-        this.grow(page.results);
+        const reached = this.cover(page, told);
+        batch(() => this.grow(page.results));
+        if (!this.hasNewest.peek()) return;
         if (reached === null) return this.schedule();
       }
       await this.open(this.filter);
@@ -166,25 +185,37 @@ export class LogStore {
     }
   }
 
-  /** Newer entries, oldest first. */
+  /** Note what a page of newer entries covers; the number to go on from, null at the log's end. */
+  private cover(page: LogPage, told: number): number | null {
+    const reached = cursorOf(page.next, "after_seq");
+    this.covered = reached ?? Math.max(told, page.results.at(-1)?.stream_seq ?? 0);
+    return reached;
+  }
+
   private grow(newer: readonly LogEntry[]): void {
-    const fresh = [...newer.toReversed(), ...this.waiting];
-    if (!this.isFollowing) {
-      this.numWaiting.value += newer.length;
-      // Beyond this many they are counted only, and read again when they are asked for.
-      if (fresh.length <= MAX_FOLLOWED) this.waiting = fresh;
-      return;
-    }
-    this.waiting = [];
-    this.numWaiting.value = 0;
-    if (fresh.length === 0) return;
-    const entries = [...fresh, ...this.entries.peek()];
-    if (entries.length > MAX_FOLLOWED) {
-      entries.length = MAX_FOLLOWED;
-      this.older = entries.at(-1)?.stream_seq ?? null;
-      this.hasOlder.value = true;
+    if (newer.length === 0) return;
+    const entries = [...this.entries.peek(), ...newer];
+    if (!this.isFollowing) this.numNew.value += newer.length;
+    this.setEntries(entries, this.isFollowing ? "oldest" : "newest");
+  }
+
+  /** Show these; of too many the `surplus` end is dropped. */
+  private setEntries(entries: LogEntry[], surplus: "oldest" | "newest"): void {
+    const numTooMany = entries.length - MAX_KEPT;
+    if (numTooMany > 0 && surplus === "oldest") {
+      entries.splice(0, numTooMany);
+      this.setOlder(entries[0]?.stream_seq ?? null);
+    } else if (numTooMany > 0) {
+      entries.length = MAX_KEPT;
+      this.covered = entries.at(-1)?.stream_seq ?? 0;
+      this.hasNewest.value = false;
     }
     this.entries.value = entries;
+  }
+
+  private setOlder(older: number | null): void {
+    this.older = older;
+    this.hasOlder.value = older !== null;
   }
 }
 

@@ -5,6 +5,7 @@ import { serverNow } from "../base/clock.ts";
 import { FakeSocket, installBrowser, type Requested, settled } from "../testing/browser.ts";
 import {
   curvesAnswer,
+  laneStartItem,
   logItem,
   metricsItem,
   phaseItem,
@@ -35,7 +36,7 @@ interface Server {
   run: Run;
   timeline: Timeline;
   metricsSeq: number;
-  events: readonly ReturnType<typeof phaseItem>[];
+  events: readonly ReturnType<typeof laneStartItem>[];
 }
 
 /** A server that has one run; returns what was asked of it, and itself to be changed. */
@@ -71,7 +72,7 @@ test("items reach curves, timeline and events once a frame, and raise the number
     metricsItem(11, 2, { "reward/mean": 0.2 }),
     spansItem(12, [span({ start: 5 })]),
     logItem(13, "hello"),
-    phaseItem(14),
+    laneStartItem(14),
   );
   assert.equal(store.timeline.lanes.numSpans, 0);
   await settled(5);
@@ -115,7 +116,7 @@ test("the page stands as soon as its figures and first curves are there, whateve
 
 test("events that came while curves and timeline were read are not lost", async () => {
   await start({ metricsSeq: 8 });
-  items(phaseItem(9), logItem(10));
+  items(laneStartItem(9), logItem(10));
   await settled(5);
   assert.equal(store.events.items.value.length, 1);
   assert.equal(store.logSeq.value, 10);

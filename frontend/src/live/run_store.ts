@@ -14,7 +14,7 @@ import { hasEnded } from "../base/run_state.ts";
 import { NUM_SPANS } from "../timeline/levels_of_detail.ts";
 import { TimelineState } from "../timeline/timeline_state.ts";
 import { type FirstRead, readFirst } from "./first_read.ts";
-import { ItemList, isEvent, isLogged } from "./item_list.ts";
+import { ItemList, isForPanels, isLogged, PANEL_TYPES } from "./item_list.ts";
 import type { Connection } from "./live_socket.ts";
 import { MetricStore } from "./metric_store.ts";
 import { followRun } from "./run_socket.ts";
@@ -44,7 +44,7 @@ export class RunStore {
     (asked) => api.timeline(this.id, asked),
     (asked) => api.laneStates(this.id, asked),
   );
-  readonly events = new ItemList(isEvent);
+  readonly events = new ItemList(isForPanels);
   /** The number of the newest item that the run's log tells of: panels that read the log watch it. */
   readonly logSeq = signal(0);
   /** Rises with each item of these types: panels that read lists over REST watch it. */
@@ -152,7 +152,7 @@ export class RunStore {
     const timeline = await api.timeline(this.id, { limit: NUM_SPANS });
     setServerTime(timeline.now);
     this.timeline.load(timeline);
-    const events = await api.events(this.id);
+    const events = await api.events(this.id, PANEL_TYPES);
     const covered = Math.min(curvesSeq, timeline.stream_seq);
     batch(() => {
       this.events.load(events, covered);

@@ -34,7 +34,7 @@ KEPT_FOR = timedelta(days=30)
 NOT_PLANNED_BY = frozenset(
     {
         *("prompts", "seed", "priority", "elastic", "max_attempts", "num_batches"),
-        *("optimizer", "evaluation", "checkpoint", "replay_gate"),
+        *("optimizer", "evaluation", "stored_samples", "checkpoint", "replay_gate"),
     }
 )
 """Sections of a spec that do not affect a plan."""

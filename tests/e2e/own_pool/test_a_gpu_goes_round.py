@@ -7,9 +7,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.own_pool.joined_nodes import Nodes
-from tests.e2e.pages import SECONDS, GpuPage, LoginPage, PoolPage
+from tests.e2e.pages import LoginPage
+from tests.e2e.pool_pages import GpuPage, PoolPage
 from tests.e2e.rest import START_SECONDS, Rest, wait_until
 from tests.e2e.stack import Stack
+from tests.e2e.waits import SECONDS
 from tests.node.traces import cards
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]

@@ -11,9 +11,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.own_pool.joined_nodes import Nodes
-from tests.e2e.pages import SECONDS, LoginPage
+from tests.e2e.pages import LoginPage
 from tests.e2e.rest import START_SECONDS, Rest, wait_until
 from tests.e2e.stack import Stack
+from tests.e2e.waits import SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray, pytest.mark.slow]
 

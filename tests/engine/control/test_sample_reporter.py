@@ -9,6 +9,7 @@ import ray
 
 from worker.contracts.prompts import Prompt
 from worker.contracts.sample_reports import SampleInfo
+from worker.contracts.stored_samples import StoredSamplesSpec
 from worker.engine.control.fragment_store import FragmentRecord
 from worker.engine.control.sample_reporter import MAX_REASON_CHARACTERS, SampleReporter, SampleSet
 from worker.engine.telemetry.artifact_uploader import ArtifactFile, Receipt
@@ -41,26 +42,35 @@ class FakeUploads:
         self.reported = body["samples"]
 
 
-def reported(monkeypatch: pytest.MonkeyPatch, uploads: FakeUploads, images: np.ndarray) -> tuple[SampleInfo, ...]:
-    monkeypatch.setattr(ray, "get", lambda reference: reference)
-    fragment = Fragment(FragmentKey(Purpose.TRAIN, 1, 0, 0), tuple(range(len(images))), 1)
-    record = FragmentRecord(
-        fragment=fragment,
+def record_of(group: int, images: np.ndarray) -> FragmentRecord:
+    """The record of a group in one fragment, not scored yet."""
+    return FragmentRecord(
+        fragment=Fragment(FragmentKey(Purpose.TRAIN, 1, group, 0), tuple(range(len(images))), 1),
         prompt=Prompt(text="a"),
-        prompt_index=0,
+        prompt_index=group,
         lane="rollout-0",
-        seeds=(5, 6),
+        seeds=tuple(range(5, 5 + len(images))),
         images=images,
         parts={},
     )
+
+
+def reported(monkeypatch: pytest.MonkeyPatch, uploads: FakeUploads, images: np.ndarray) -> tuple[SampleInfo, ...]:
+    monkeypatch.setattr(ray, "get", lambda reference: reference)
+    record = record_of(0, images)
+    fragment = record.fragment
     record.scored = ScoredFragment(
         fragment=fragment,
         rewards=(0.1, 0.2),
         parts={"colorfulness": (0.1, 0.2), "ocr": (0.5, None)},
         errors={"ocr": (None, "no text" * 100)},
     )
-    SampleReporter(uploads, uploads, fps=8.0).report(SAMPLE_SET, [record])  # type: ignore[arg-type]
+    reporter(uploads, StoredSamplesSpec()).report(SAMPLE_SET, [record])
     return uploads.reported
+
+
+def reporter(uploads: FakeUploads, stored: StoredSamplesSpec) -> SampleReporter:
+    return SampleReporter(uploads, uploads, fps=8.0, stored=stored)  # type: ignore[arg-type]
 
 
 def test_a_picture_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,3 +103,25 @@ def test_a_clip_is_a_playable_file_with_a_poster(monkeypatch: pytest.MonkeyPatch
 def test_a_clip_that_lacks_its_file_or_poster_is_not_reported(monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
     infos = reported(monkeypatch, FakeUploads(lost), np.zeros((2, 5, 16, 16, 3), dtype=np.uint8))
     assert [info.member for info in infos] == [1]
+
+
+@pytest.mark.parametrize(
+    ("num_per_batch", "stored"),
+    [
+        (6, {(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)}),
+        (4, {(0, 0), (0, 1), (1, 0), (1, 1)}),
+        (3, {(0, 0), (1, 0)}),
+        (1, {(0, 0)}),
+        (0, set()),
+    ],
+)
+def test_a_batch_stores_as_many_samples_as_its_spec_says_the_first_members_of_each_prompt(
+    monkeypatch: pytest.MonkeyPatch, num_per_batch: int, stored: set[tuple[int, int]]
+) -> None:
+    monkeypatch.setattr(ray, "get", lambda reference: reference)
+    records = [record_of(group, np.zeros((3, 16, 16, 3), dtype=np.uint8)) for group in range(2)]
+    for record in records:
+        record.scored = ScoredFragment(fragment=record.fragment, rewards=(0.1, 0.2, 0.3), parts={}, errors={})
+    uploads = FakeUploads()
+    reporter(uploads, StoredSamplesSpec(num_per_batch=num_per_batch)).report(SAMPLE_SET, records)
+    assert {(info.prompt_index, info.member) for info in uploads.reported} == stored

@@ -12,6 +12,8 @@ from accounts.models import Project
 from accounts.secrets import hash_secret
 from runs.models import Attempt, Run
 from telemetry.ingest.ingest import ingest
+from telemetry.selectors import stream_items
+from telemetry.stream_items import Item
 from worker.contracts.ingest import IngestAnswer, IngestBatch
 
 TOKEN = "the driver's token"
@@ -30,6 +32,11 @@ class Driver:
     @property
     def run_id(self) -> uuid.UUID:
         return self.run.pk
+
+    @property
+    def items(self) -> list[Item]:
+        """The whole stream as it is stored."""
+        return stream_items(self.run_id, after_seq=0, limit=1000)
 
     def send(self, *events: Event) -> IngestAnswer:
         return ingest(run_id=self.run_id, attempt=self.attempt, token=self.token, batch=IngestBatch(events=events))

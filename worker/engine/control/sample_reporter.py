@@ -1,7 +1,7 @@
 """Reports samples of a run: pictures and clips are encoded and uploaded in the background, then one `samples` event is
 emitted.
 
-Small batches show all their samples; of a large batch the first members of each prompt are shown, so that the grid of
+Of a batch with more samples than the spec stores the first members of each prompt are stored, so that the grid of
 prompt × member has no gaps.
 """
 
@@ -15,6 +15,7 @@ import ray
 
 from worker.contracts.events import SamplesEvent
 from worker.contracts.sample_reports import SampleInfo
+from worker.contracts.stored_samples import StoredSamplesSpec
 from worker.engine.control.fragment_store import FragmentRecord
 from worker.engine.telemetry.artifact_uploader import ArtifactFile, ArtifactUploader, Receipt
 from worker.engine.telemetry.media import (
@@ -27,11 +28,9 @@ from worker.engine.telemetry.media import (
 )
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 
-MAX_TRAINING_SAMPLES = 24
-"""The most samples shown of a training batch: each is a request to the web, which in small installations runs on the
-same machine."""
-MAX_HELD_OUT_SAMPLES = 48
-"""The most samples shown of an evaluation or a request: they are rare, and compared by eye between versions."""
+NUM_HELD_OUT_SAMPLES = 48
+"""Samples stored of an evaluation or a request, where the spec does not store more of a batch: they are rare, and
+compared by eye between versions."""
 
 MAX_REASON_CHARACTERS = 300
 """The most characters reported of the reason for a missing score; the reward lane's log holds all of it."""
@@ -52,11 +51,15 @@ class SampleSet:
 
 
 class SampleReporter:
-    def __init__(self, client: TelemetryClient, uploader: ArtifactUploader, *, fps: float) -> None:
+    def __init__(
+        self, client: TelemetryClient, uploader: ArtifactUploader, *, fps: float, stored: StoredSamplesSpec
+    ) -> None:
         """Upload with `uploader`, then emit events with `client`; `fps` is the frame rate of clips."""
         self._client = client
         self._uploader = uploader
         self._fps = fps
+        self._num_training = stored.num_per_batch
+        self._num_held_out = max(NUM_HELD_OUT_SAMPLES, stored.num_per_batch)
 
     def report(
         self,
@@ -65,7 +68,9 @@ class SampleReporter:
         advantages: Mapping[tuple[int, int], float] | None = None,
     ) -> None:
         """Upload a bounded grid of the scored `records`; `advantages` are by (group, member)."""
-        bound = MAX_TRAINING_SAMPLES if shown.purpose == "train" else MAX_HELD_OUT_SAMPLES
+        bound = self._num_training if shown.purpose == "train" else self._num_held_out
+        if bound == 0:
+            return
         num_groups = len({record.fragment.key.group for record in records})
         num_members = max(1, bound // num_groups)
         folder = f"{self._uploader.folder('samples')}/{shown.folder}"

@@ -30,11 +30,13 @@ export function commonBatches(drawn: readonly Pick<Drawn, "batches">[]): number[
 
 export function AlignedSamples({ runs }: { runs: readonly ComparedRun[] }) {
   const ids = runs.map(({ run }) => run.id);
-  /** null: the newest batch that they share. */
   const [batch, setBatch] = useState<number | null>(null);
-  const newest = useResource(() => readNewest(ids), [ids.join()]);
+  const evaluated = runs.map(({ run }) => run.headline.batch_after).join();
+  const newest = useResource(() => readNewest(ids), [ids.join(), evaluated]);
   const batches = commonBatches(ids.flatMap((id) => newest.value?.get(id) ?? []));
   const shown = batch !== null && batches.includes(batch) ? batch : batches.at(-1);
+  // What is looked at stays when a run that goes on is evaluated again.
+  useEffect(() => setBatch(shown ?? null), [shown]);
   const drawn = useResource(() => readBatch(ids, newest.value, shown), [ids.join(), shown, newest.value]);
   const samples = samplesOf(ids, shown, drawn.value);
   const error = newest.error ?? drawn.error;
@@ -94,6 +96,7 @@ export function samplesOf(
 
 function BatchChoice(props: { batches: readonly number[]; shown: number; onChoose: (batch: number) => void }) {
   const { batches, shown } = props;
+  const newest = batches.at(-1) ?? shown;
   const [index, setIndex] = useState(batches.indexOf(shown));
   useEffect(() => setIndex(batches.indexOf(shown)), [batches.join(), shown]);
   return (
@@ -109,6 +112,11 @@ function BatchChoice(props: { batches: readonly number[]; shown: number; onChoos
         onChange={(event) => props.onChoose(batches[Number(event.currentTarget.value)] ?? shown)}
       />
       <span class="num">{batches[index]}</span>
+      {shown !== newest && (
+        <button type="button" class="button small" onClick={() => props.onChoose(newest)}>
+          Newest: {newest}
+        </button>
+      )}
     </label>
   );
 }

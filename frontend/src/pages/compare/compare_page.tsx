@@ -3,16 +3,18 @@
 
 import { useState } from "preact/hooks";
 import { readQuery, writeQuery } from "../../base/address.ts";
+import { hasEnded } from "../../base/run_state.ts";
 import { StatePill } from "../../ui/controls.tsx";
 import { Icon } from "../../ui/icon.tsx";
-import { useResource } from "../../ui/resource.ts";
+import { LiveBadge } from "../../ui/live_badge.tsx";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { AddRun } from "./add_run.tsx";
 import { AlignedSamples } from "./aligned_samples.tsx";
-import { type ComparedRun, MAX_COMPARED, readRuns } from "./compared_run.ts";
+import { type ComparedRun, MAX_COMPARED } from "./compared_run.ts";
 import { DifferingSettings } from "./differing_settings.tsx";
 import { GroupFigures } from "./group_figures.tsx";
 import { FIGURE_KEYS } from "./headline_comparison.ts";
+import { useLiveComparison } from "./live_comparison.ts";
 import { OverlaidCurves } from "./overlaid_curves.tsx";
 import { Schedules } from "./schedules.tsx";
 import { seedGroups } from "./seed_groups.ts";
@@ -39,7 +41,7 @@ export function ComparePage() {
   const [choice, setChoice] = useState(choiceInAddress);
   const { ids, keys } = choice;
   const read = [...new Set([...FIGURE_KEYS, ...keys])];
-  const answer = useResource(() => readRuns(ids, read), [ids.join(), read.join()]);
+  const { answers, reload, connection, heardAt } = useLiveComparison(ids, read);
   const change = (changed: Partial<Choice>) => {
     const next = { ...choice, ...changed };
     const curves = next.keys.join() === FIRST_CURVES.join() ? undefined : next.keys.join();
@@ -48,12 +50,15 @@ export function ComparePage() {
   };
   const remove = (id: string) =>
     change({ ids: ids.filter((one) => one !== id), hidden: choice.hidden.filter((one) => one !== id) });
-  const runs = (answer.value ?? []).flatMap((one) => ("run" in one && ids.includes(one.run.id) ? [one] : []));
-  const unread = (answer.value ?? []).flatMap((one) => ("id" in one && ids.includes(one.id) ? [one] : []));
+  const runs = (answers ?? []).flatMap((one) => ("run" in one && ids.includes(one.run.id) ? [one] : []));
+  const unread = (answers ?? []).flatMap((one) => ("id" in one && ids.includes(one.id) ? [one] : []));
   return (
     <div class="stack compare">
       <div class="page-head">
-        <h1>Compare</h1>
+        <div class="row">
+          <h1>Compare</h1>
+          {runs.some(({ run }) => !hasEnded(run)) && <LiveBadge connection={connection} heardAt={heardAt} />}
+        </div>
         {ids.length < MAX_COMPARED ? (
           <AddRun chosen={ids} onAdd={(id) => change({ ids: [...ids, id] })} />
         ) : (
@@ -61,9 +66,9 @@ export function ComparePage() {
         )}
       </div>
       {unread.map(({ id, message }) => (
-        <Failed key={id} message={`Run ${id} could not be read. ${message}`} onRetry={answer.reload} />
+        <Failed key={id} message={`Run ${id} could not be read. ${message}`} onRetry={reload} />
       ))}
-      {answer.value === undefined && <Loading label="Loading the runs" />}
+      {answers === undefined && <Loading label="Loading the runs" />}
       {ids.length === 0 && (
         <Empty title="No runs chosen">Find them by name above, or tick them in the list of runs.</Empty>
       )}

@@ -1,6 +1,6 @@
 /** What the runs' lanes did in the same batches, on one axis of seconds, and on what they waited. */
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import type { Bubbles, Timeline } from "../../api/schema.ts";
 import { duration, percent } from "../../base/format.ts";
@@ -49,9 +49,11 @@ export function Schedules({ runs }: { runs: readonly ComparedRun[] }) {
   const [count, setCount] = useState<(typeof COUNTS)[number]["value"]>("2");
   const [chosen, setChosen] = useState<number | null>(null);
   const bounds = batchBounds(runs.map(({ curves }) => curves.get("speed/batch_seconds")));
-  // By default the middle of what all runs share: begin and end are no bottleneck.
-  const first = chosen ?? Math.max(bounds?.first ?? 0, Math.floor(sharedLast(runs) / 2));
   const ids = runs.map(({ run }) => run.id).join();
+  // By default the middle of what all runs share: begin and end are no bottleneck. It stays as the runs go on.
+  const middle = bounds && Math.max(bounds.first, Math.floor(sharedLast(runs) / 2));
+  const usual = useMemo(() => middle ?? 0, [ids, bounds === null]);
+  const first = chosen ?? usual;
   const schedules = useResource(() => readSchedules(runs, first, Number(count)), [ids, first, count]);
   const found = schedules.value ?? [];
   const seconds = Math.max(0, ...found.map(({ window }) => window.to - window.from));

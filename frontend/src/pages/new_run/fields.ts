@@ -150,11 +150,12 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "evaluation",
     title: "Evaluation",
-    intro: "How often the run is evaluated, and on what.",
+    intro: "How often the run is evaluated, and on what; how many samples are kept to look at.",
     fields: [
       { ...field("evaluation.every_num_batches", "Evaluate every", "batches"), empty: "only at start and end" },
       field("evaluation.num_samples_per_prompt", "Held-out samples a prompt"),
       { ...field("evaluation.prompts", "Held-out prompts", "one a line"), list: "lines" },
+      field("stored_samples.num_per_batch", "Training samples stored", "a batch"),
     ],
   },
   {
@@ -227,6 +228,7 @@ const SECTION_ORDER = [
   "deepspeed",
   "performance",
   "evaluation",
+  "stored_samples",
   "checkpoint",
   "replay_gate",
 ];

@@ -8,7 +8,7 @@ import { signal } from "@preact/signals";
 import { messageOf } from "../../api/client.ts";
 import type { Samples } from "../../api/schema.ts";
 
-/** Batches kept: enough to go back and forth over a stretch, of 24 pictures each. */
+/** Batches kept: enough to go back and forth over a stretch. What is kept are facts and addresses, not the pictures. */
 export const MAX_KEPT = 40;
 
 /** null: the newest batch, whichever that is. */

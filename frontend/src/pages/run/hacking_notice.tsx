@@ -2,10 +2,10 @@
 
 import type { RewardChange, RewardHackingFields } from "../../api/schema.ts";
 import { number, spelt } from "../../base/format.ts";
-import type { EventItem } from "../../live/item_list.ts";
+import type { PanelItem } from "../../live/item_list.ts";
 import { Term } from "../../ui/term.tsx";
 
-export function HackingNotice({ events }: { events: readonly EventItem[] }) {
+export function HackingNotice({ events }: { events: readonly PanelItem[] }) {
   const suspicions = openSuspicions(events);
   if (suspicions.length === 0) return null;
   return (
@@ -32,7 +32,7 @@ function changeText({ change, standard_error }: RewardChange): string {
 }
 
 /** What is suspected now, by monitored reward: a resume from a checkpoint takes back what came after it. */
-export function openSuspicions(events: readonly EventItem[]): RewardHackingFields[] {
+export function openSuspicions(events: readonly PanelItem[]): RewardHackingFields[] {
   const open = new Map<string, RewardHackingFields>();
   for (const { type, body } of events) {
     if (type === "resumed") open.clear();

@@ -134,9 +134,9 @@ function ProgressBox({ store, run }: RunProps) {
         <span>
           <b>{run.num_batches_done}</b> / {run.num_batches} <span class="run-progress-unit">batches</span>
         </span>
-        <span class="muted">
-          {elapsed !== null && duration(elapsed)}
-          {showLeft && ` · about ${roughly(left * perBatch)} left`}
+        {/* Beside all buttons there is room for one of the two. */}
+        <span class="muted" title={elapsed === null ? undefined : `${duration(elapsed)} since it started`}>
+          {showLeft ? `about ${roughly(left * perBatch)} left` : elapsed !== null && duration(elapsed)}
         </span>
       </div>
       <Progress done={run.num_batches_done} total={run.num_batches} />

@@ -1,19 +1,18 @@
-/** The entries, newest first, as many as there are: only those on the screen are in the document. */
+/** The entries as a terminal shows them, the newest below: only those on the screen are in the document. */
 
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { LogEntry } from "../../api/schema.ts";
 import type { LogStore } from "../../live/log_store.ts";
 import { CopyButton } from "../../ui/controls.tsx";
-import { useVirtualLines } from "../../ui/virtual_lines.ts";
+import { Icon } from "../../ui/icon.tsx";
+import { useVirtualTail, type VirtualTail } from "../../ui/virtual_lines.ts";
 import { partsOf } from "./log_view.ts";
 
 /** Heights in pixels, as logs.css gives them to the lines. */
 const [LINE, PHONE_LINE] = [26, 44];
 const PHONE = "(max-width: 760px)";
-/** What sticks to the window's top: the run's header and the filters. */
-const COVERED = 96;
-/** Entries from the end at which older ones are read. */
-const NEAR_THE_END = 40;
+/** Entries from either end at which more are read. */
+const NEAR_AN_END = 40;
 
 interface Props {
   readonly log: LogStore;
@@ -23,6 +22,7 @@ interface Props {
   readonly timeText: (at: number) => string;
   readonly onSource: (source: string) => void;
   readonly onAround: (streamSeq: number) => void;
+  readonly onNewest: () => void;
 }
 
 /** Heights of what is unfolded below entries, by their number. */
@@ -39,75 +39,107 @@ function useUnfolded(): [ReadonlyMap<number, number>, (streamSeq: number, height
   return [heights, set];
 }
 
-export function LogList({ log, search, marked, timeText, onSource, onAround }: Props) {
+export function LogList({ log, search, marked, timeText, onSource, onAround, onNewest }: Props) {
   const entries = log.entries.value;
-  const body = useRef<HTMLOListElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
   const [heights, setHeight] = useUnfolded();
   const line = matchMedia(PHONE).matches ? PHONE_LINE : LINE;
-  const heightOf = useCallback(
-    (index: number) => line + (heights.get(entries[index]?.stream_seq ?? -1) ?? 0),
-    [entries, heights, line],
-  );
-  const shown = useVirtualLines(body, entries.length, heightOf, COVERED);
-  const last = shown.indices.at(-1) ?? 0;
-  useEffect(() => {
-    if (last >= entries.length - NEAR_THE_END) void log.readOlder();
-  }, [log, last, entries]);
-  useFollowing(log, body);
-  useEffect(() => {
-    const index = entries.findIndex((entry) => entry.stream_seq === marked);
-    if (index >= 0) shown.scrollTo(index);
-  }, [marked, entries.length > 0]);
+  const keyOf = useCallback((index: number) => entries[index]?.stream_seq ?? -1, [entries]);
+  const heightOf = useCallback((index: number) => line + (heights.get(keyOf(index)) ?? 0), [keyOf, heights, line]);
+  const [isFollowing, setFollowing] = useState(true);
+  const shown = useVirtualTail(scroller, { number: entries.length, heightOf, keyOf, topSpace: line, isFollowing });
+  useReading(log, shown, marked);
+  const look = () => {
+    const isNow = log.hasNewest.peek() && shown.isAtEnd();
+    log.follow(isNow);
+    setFollowing(isNow);
+  };
+  useEffect(look, [entries]);
+  const toNewest = () => {
+    onNewest();
+    void log.toNewest();
+    shown.scrollToEnd();
+  };
   return (
-    <ol ref={body} class="log" aria-label="Entries">
-      <li class="log-space" style={{ height: `${shown.above}px` }} aria-hidden="true" />
-      {shown.indices.map((index) => {
-        const entry = entries[index];
-        return (
-          entry && (
-            <Entry
-              key={entry.stream_seq}
-              entry={entry}
-              search={search}
-              time={timeText(entry.at)}
-              isMarked={entry.stream_seq === marked}
-              isOpen={heights.has(entry.stream_seq)}
-              onHeight={setHeight}
-              onSource={onSource}
-              onAround={onAround}
-            />
-          )
-        );
-      })}
-      <li class="log-space" style={{ height: `${shown.below}px` }} aria-hidden="true" />
-    </ol>
+    <div class="log-panel">
+      {/* It scrolls by keys too. Assistive technology reads it on request: entries come by the second. */}
+      <div
+        ref={scroller}
+        class="log-scroll"
+        role="log"
+        aria-live="off"
+        aria-label="Entries"
+        tabIndex={0}
+        onScroll={look}
+      >
+        <ol class="log">
+          <li class="log-space faint" style={{ height: `${shown.above}px` }}>
+            {shown.indices[0] === 0 && (log.hasOlder.value ? "Reading earlier entries…" : "The log begins here.")}
+          </li>
+          {shown.indices.map((index) => {
+            const entry = entries[index];
+            return (
+              entry && (
+                <Entry
+                  key={entry.stream_seq}
+                  entry={entry}
+                  search={search}
+                  time={timeText(entry.at)}
+                  isMarked={entry.stream_seq === marked}
+                  height={heights.get(entry.stream_seq)}
+                  onHeight={setHeight}
+                  onSource={onSource}
+                  onAround={onAround}
+                />
+              )
+            );
+          })}
+          <li class="log-space" style={{ height: `${shown.below}px` }} aria-hidden="true" />
+        </ol>
+      </div>
+      {!isFollowing && <ToNewest log={log} onClick={toNewest} />}
+    </div>
   );
 }
 
-/** The log follows its newest entry while that is on the screen. */
-function useFollowing(log: LogStore, body: { readonly current: HTMLElement | null }): void {
+/** Reads on where the reader comes near an end, and scrolls to where another reading of the log begins. */
+function useReading(log: LogStore, shown: VirtualTail, marked: number | undefined): void {
+  const entries = log.entries.value;
+  const [first, last] = [shown.indices[0] ?? 0, shown.indices.at(-1) ?? 0];
   useEffect(() => {
-    const look = () => {
-      const top = body.current?.getBoundingClientRect().top ?? 0;
-      const isAtNewest = top >= 0;
-      log.follow(isAtNewest);
-      if (isAtNewest && log.hasNewest.peek() && log.numWaiting.peek() > 0) void log.showNewest();
-    };
-    look();
-    addEventListener("scroll", look, { passive: true });
-    return () => removeEventListener("scroll", look);
-  }, [log]);
+    if (first < NEAR_AN_END) void log.readOlder();
+    if (last >= entries.length - NEAR_AN_END) void log.readNewer();
+  }, [log, first, last, entries]);
+  useLayoutEffect(() => {
+    const index = entries.findIndex((entry) => entry.stream_seq === marked);
+    if (index >= 0) shown.scrollTo(index);
+    else shown.scrollToEnd();
+  }, [log.version.value, marked]);
+}
+
+/** The way back to the newest entries, and how many have come meanwhile. */
+function ToNewest({ log, onClick }: { log: LogStore; onClick: () => void }) {
+  const numNew = log.numNew.value;
+  const number = `${numNew.toLocaleString("en-GB")}${log.hasNewest.value ? "" : "+"}`;
+  return (
+    <button type="button" class="button small log-newest" onClick={onClick}>
+      <Icon name="descending" />
+      {numNew > 0 ? `${number} new` : "To the newest"}
+    </button>
+  );
 }
 
 interface EntryProps extends Pick<Props, "search" | "onSource" | "onAround"> {
   readonly entry: LogEntry;
   readonly time: string;
   readonly isMarked: boolean;
-  readonly isOpen: boolean;
+  /** Of what is unfolded below it; 0 until that is drawn, undefined while nothing is. */
+  readonly height: number | undefined;
   readonly onHeight: (streamSeq: number, height: number | null) => void;
 }
 
-function Entry({ entry, search, time, isMarked, isOpen, onHeight, onSource, onAround }: EntryProps) {
+function Entry({ entry, search, time, isMarked, height, onHeight, onSource, onAround }: EntryProps) {
+  const isOpen = height !== undefined;
   const { stream_seq, level, source, text, type } = entry;
   const firstLine = text.split("\n", 1)[0] ?? "";
   return (
@@ -128,17 +160,23 @@ function Entry({ entry, search, time, isMarked, isOpen, onHeight, onSource, onAr
           {firstLine.length < text.length && <span class="faint"> …</span>}
         </button>
       </div>
-      {isOpen && <Whole entry={entry} search={search} onHeight={onHeight} onAround={onAround} />}
+      {isOpen && <Whole {...{ entry, search, height, onHeight, onAround }} />}
     </li>
   );
 }
 
 /** The whole text of an entry, and what can be done with it. */
-function Whole({ entry, search, onHeight, onAround }: Pick<EntryProps, "entry" | "search" | "onHeight" | "onAround">) {
+function Whole(props: Pick<EntryProps, "entry" | "search" | "height" | "onHeight" | "onAround">) {
+  const { entry, search, onHeight, onAround } = props;
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (box.current) onHeight(entry.stream_seq, box.current.offsetHeight);
   }, [entry]);
+  // Below the last line in view it would open unseen; one that is scrolled to again stays where it is.
+  const wasOpened = useRef(props.height === 0);
+  useEffect(() => {
+    if (wasOpened.current) box.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   return (
     <div ref={box} class="log-whole">
       {/* A long text scrolls, by keys too. */}

@@ -1,11 +1,10 @@
-/** Logs and events: the errors first, then what the engine logged and what happened, newest first, in one list. */
+/** Logs and events: the errors first, then what the engine logged and what happened, in one list. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { searchOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
 import { clock, unixSeconds } from "../../base/format.ts";
 import { LogStore } from "../../live/log_store.ts";
-import { Icon } from "../../ui/icon.tsx";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
 import { LogErrors } from "./log_errors.tsx";
@@ -38,7 +37,7 @@ export function LogsTab({ store, run }: RunProps) {
   const timeText = (at: number) => (view.time === "start" ? sinceStart(at, start) : clock(at));
   const openAt = (streamSeq: number) => show(around(view, streamSeq));
   return (
-    <div class="stack">
+    <div class="stack log-page">
       <LogErrors store={store} run={run} timeText={timeText} onOpen={openAt} />
       <div class="log-states">
         <Stepper store={store} run={run} />
@@ -51,7 +50,6 @@ export function LogsTab({ store, run }: RunProps) {
             onChange={(change) => show({ ...view, at: undefined, ...change })}
             download={`/api/v1/runs/${run.id}/logs/text${searchOf({ ...filter })}`}
           />
-          <Newest log={log} isLive={!store.hasEnded.value} onNewest={() => show({ ...view, at: undefined })} />
         </div>
         {log.problem.value !== null && (
           <Failed message={log.problem.value} onRetry={() => void log.open(filter, view.at)} />
@@ -91,25 +89,7 @@ function Entries({ log, view, timeText, onOpen, show }: EntriesProps) {
       timeText={timeText}
       onSource={(source) => show({ ...view, source, at: undefined })}
       onAround={onOpen}
+      onNewest={() => show({ ...view, at: undefined })}
     />
   );
-}
-
-/** Whether the log follows its newest entries, and the way back to them. */
-function Newest({ log, isLive, onNewest }: { log: LogStore; isLive: boolean; onNewest: () => void }) {
-  const numNew = log.numWaiting.value;
-  const back = () => {
-    onNewest();
-    void log.showNewest();
-    scrollTo({ top: 0 });
-  };
-  if (!log.hasNewest.value || numNew > 0) {
-    return (
-      <button type="button" class="button small log-newest" onClick={back}>
-        <Icon name="ascending" />
-        {numNew > 0 ? `${numNew.toLocaleString("en-GB")} new` : "To the newest"}
-      </button>
-    );
-  }
-  return <span class="tiny faint log-newest">{isLive ? "newest first, live" : "newest first"}</span>;
 }

@@ -10,7 +10,8 @@ export interface MediaUrls {
 }
 
 export function Media({ sample, alt }: { sample: MediaUrls; alt: string }) {
-  if (sample.clip_url === null) return <img src={sample.image_url ?? ""} alt={alt} />;
+  // A batch may have hundreds of pictures: those below the screen are loaded as they come near.
+  if (sample.clip_url === null) return <img src={sample.image_url ?? ""} alt={alt} loading="lazy" decoding="async" />;
   return (
     <>
       <video

@@ -27,7 +27,7 @@ test("pointed at, a tile tells its rewards by part, advantage, version, age and 
 });
 
 test("how many members are stored is said, and what their mean is over", () => {
-  const size = { num_groups: 9, group_size: 16 };
+  const size = { num_groups: 9, group_size: 16, num_held_out: 8 };
   const row = (purpose: "train" | "evaluate", group?: ReturnType<typeof groupOfBatch>) => ({
     samples: [0, 1].map((member) => sample({ purpose, member })),
     group,
@@ -39,6 +39,6 @@ test("how many members are stored is said, and what their mean is over", () => {
   assert.match(coverageText([row("train")], size), /Means and spreads are over those\.$/);
   assert.equal(
     coverageText([row("evaluate")], size),
-    "2 samples of each of 1 prompts. Means are over the samples shown.",
+    "2 of 8 samples of each of 1 prompts are stored. Means are over those.",
   );
 });

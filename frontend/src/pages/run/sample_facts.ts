@@ -48,14 +48,25 @@ export function scoreText(sample: Pick<Sample, "rewards" | "missing">, name: str
   return score === undefined ? `no score: ${sample.missing[name] ?? "see the reward lanes' log"}` : number(score, 4);
 }
 
+interface BatchSize {
+  readonly num_groups: number;
+  readonly group_size: number;
+  /** Samples of each prompt of an evaluation. */
+  readonly num_held_out: number;
+}
+
 /** Which of a batch's samples are stored, and what the means beside them are over. */
 export function coverageText(
   rows: readonly { readonly samples: readonly Sample[]; readonly group: GroupOfBatch | undefined }[],
-  { num_groups, group_size }: { readonly num_groups: number; readonly group_size: number },
+  { num_groups, group_size, num_held_out }: BatchSize,
 ): string {
   const numMembers = Math.max(0, ...rows.map(({ samples }) => samples.length));
-  if (rows.every(({ samples }) => samples[0]?.purpose !== "train"))
-    return `${numMembers} ${numMembers === 1 ? "sample" : "samples"} of each of ${rows.length} prompts. Means are over the samples shown.`;
+  const purpose = rows[0]?.samples[0]?.purpose;
+  if (purpose !== "train") {
+    const all = purpose === "evaluate" ? ` of ${num_held_out}` : "";
+    const samples = numMembers === 1 && !all ? "sample" : "samples";
+    return `${numMembers}${all} ${samples} of each of ${rows.length} prompts are stored. Means are over those.`;
+  }
   const stored = `${numMembers} of ${group_size} members of ${rows.length} of ${num_groups} prompts are stored.`;
   const isKnown = rows.every(({ group }) => group);
   return `${stored} Means and spreads are over ${isKnown ? `all ${group_size} members` : "those"}.`;

@@ -6,14 +6,18 @@ import { Terms } from "../../ui/term.tsx";
 import { rewardScale, type SampleRow } from "./sample_rows.ts";
 import { Tile } from "./sample_tile.tsx";
 
+/** Members of a group up to which tiles are large: as many as stand in a line of a laptop's window. */
+const SPACIOUS_MEMBERS = 8;
+
 export function SampleGrid(props: {
   rows: readonly SampleRow[];
   verdict: string | undefined;
   onOpen: (sample: Sample) => void;
 }) {
   const scale = rewardScale(props.rows.flatMap(({ samples }) => samples));
+  const numMembers = Math.max(1, ...props.rows.map(({ samples }) => samples.length));
   return (
-    <div class="sample-rows" style={{ "--members": Math.max(1, ...props.rows.map(({ samples }) => samples.length)) }}>
+    <div class={`sample-rows ${numMembers > SPACIOUS_MEMBERS ? "dense" : ""}`} style={{ "--members": numMembers }}>
       {props.rows.map((row) => (
         <div key={row.promptIndex} class="sample-row">
           <div class="sample-prompt">

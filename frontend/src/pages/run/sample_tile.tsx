@@ -37,7 +37,7 @@ export function Tile(props: {
       <i class="level" />
       {props.detailed && (
         <span class="tile-facts num">
-          <b>{number(sample.reward, 2)}</b>
+          <b>{number(sample.reward, isTiny(sample.reward) ? 1 : 2)}</b>
           {sample.advantage !== null && (
             <span class={sample.advantage >= 0 ? "up" : "down"}>{signed(sample.advantage)}</span>
           )}
@@ -51,6 +51,9 @@ export function Tile(props: {
     </button>
   );
 }
+
+/** One digit of it tells enough beside others, and has room. */
+const isTiny = (reward: number | null) => reward !== null && Math.abs(reward) < 0.1;
 
 function signed(value: number): string {
   return `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(1)}`;

@@ -93,13 +93,15 @@ function Batches({ store, run, purpose, picker }: RunProps & { purpose: SamplePu
       {error !== null && <Failed message={error} onRetry={() => reader.refresh()} />}
       {answer === undefined && error === null && <Loading />}
       {answer !== undefined && batches.length === 0 && (
-        <Empty title="No samples of this kind yet">{WHY_EMPTY[purpose]}</Empty>
+        <Empty title="No samples of this kind yet">
+          {purpose === "train" && run.spec.stored_samples.num_per_batch === 0 ? NONE_STORED : WHY_EMPTY[purpose]}
+        </Empty>
       )}
       {samples.length > 0 && (
         <>
           <div class="row-between sample-summary small">
             <span class="muted num">
-              <Terms>{coverageText(rowsOf(samples, answer?.groups), run.algebra)}</Terms>
+              <Terms>{coverageText(rowsOf(samples, answer?.groups), sizeOf(run))}</Terms>
             </span>
             <RowChoiceSelect choice={choice} hasGroups={purpose === "train"} onChoose={setChoice} />
           </div>
@@ -127,8 +129,15 @@ function useArrowKeys(move: (by: number) => void, dependencies: readonly unknown
   }, dependencies);
 }
 
+const sizeOf = ({ algebra, spec }: RunProps["run"]) => ({
+  ...algebra,
+  num_held_out: spec.evaluation.num_samples_per_prompt,
+});
+
+const NONE_STORED = "This run stores no training samples: stored_samples.num_per_batch is 0.";
+
 const WHY_EMPTY: Record<SamplePurpose, string> = {
-  train: "Each batch shows some of the pictures it trains on, once they are scored.",
+  train: "Each batch shows the samples that are stored of it, once they are scored.",
   evaluate: "Held-out pictures are drawn before training, on the evaluation cadence and at the end.",
   request: "Use “Sample now” while the run is live to draw pictures with the current policy.",
 };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StartStep } from "../../api/schema.ts";
-import type { EventItem } from "../../live/item_list.ts";
-import { elapsed, laneStarts, slowest, stagesOf, startText } from "./start_up.ts";
+import type { PanelItem } from "../../live/item_list.ts";
+import { elapsed, laneStarts, slowest, stagesOf, startRows, startText } from "./start_up.ts";
 
 let seq = 0;
-const step = (at: number, step: StartStep, lanes: readonly string[], attempt = 1): EventItem => ({
+const step = (at: number, step: StartStep, lanes: readonly string[], attempt = 1): PanelItem => ({
   stream_seq: ++seq,
   at,
   attempt,
@@ -69,4 +69,29 @@ test("a lane that was lost begins anew, and another attempt's lanes are not this
   const again = laneStarts([...START, step(130, "requested", ["reward-0"])], 1);
   assert.deepEqual(again.at(-1), { lane: "reward-0", step: "requested", at: { requested: 130 } });
   assert.deepEqual(laneStarts(START, 2), []);
+});
+
+test("few lanes have a row each, and of many those of a role that do the same share one, the least far first", () => {
+  const rollouts = Array.from({ length: 48 }, (_, index) => `rollout-${index}`);
+  const trainers = Array.from({ length: 16 }, (_, index) => `trainer-${index}`);
+  const events = [
+    step(100, "requested", [...rollouts, ...trainers]),
+    step(101, "placed", [...rollouts.slice(1), ...trainers]),
+    step(105, "loading", rollouts.slice(1)),
+    step(109, "ready", rollouts.slice(40)),
+  ];
+  const starts = laneStarts(events, 1);
+  assert.deepEqual(
+    startRows(starts, 120, 8).map(({ label, longest }) => [label, longest.step, elapsed(longest, 120)]),
+    [
+      ["rollout-0", "requested", 20],
+      ["16 trainer lanes", "placed", 20],
+      ["39 rollout lanes", "loading", 20],
+      ["8 rollout lanes", "ready", 9],
+    ],
+  );
+  assert.deepEqual(
+    startRows(starts.slice(0, 3), 120, 8).map(({ label }) => label),
+    ["rollout-0", "rollout-1", "rollout-2"],
+  );
 });

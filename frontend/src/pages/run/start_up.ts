@@ -2,7 +2,7 @@
 
 import type { LaneStartItem, StartStep } from "../../api/schema.ts";
 import { duration } from "../../base/format.ts";
-import type { EventItem } from "../../live/item_list.ts";
+import type { PanelItem } from "../../live/item_list.ts";
 
 export const STEPS = ["requested", "placed", "loading", "ready"] as const satisfies readonly StartStep[];
 
@@ -22,7 +22,7 @@ export interface LaneStart {
 }
 
 /** The lanes in the order in which they were requested. */
-export function laneStarts(events: readonly EventItem[], attempt: number): readonly LaneStart[] {
+export function laneStarts(events: readonly PanelItem[], attempt: number): readonly LaneStart[] {
   const lanes = new Map<string, LaneStart>();
   for (const item of events) {
     if (item.type !== "lane_start" || item.attempt !== attempt) continue;
@@ -64,6 +64,40 @@ export function slowest(starts: readonly LaneStart[]): LaneStart | undefined {
     .filter(({ step }) => step !== "ready")
     .toSorted((a, b) => rank(a) - rank(b) || (a.at[a.step] ?? 0) - (b.at[b.step] ?? 0))[0];
 }
+
+/** Lanes of one role at one step, in a row. */
+export interface StartRow {
+  /** The lane's name, or how many there are of which role. */
+  readonly label: string;
+  readonly lanes: readonly string[];
+  /** Of them the lane that has taken longest. */
+  readonly longest: LaneStart;
+}
+
+/** A row for each lane; of more than `maxRows` lanes one for those of a role that do the same, the least far first. */
+export function startRows(starts: readonly LaneStart[], now: number, maxRows: number): readonly StartRow[] {
+  if (starts.length <= maxRows) {
+    return starts.map((start) => ({ label: start.lane, lanes: [start.lane], longest: start }));
+  }
+  const alike = new Map<string, [LaneStart, ...LaneStart[]]>();
+  for (const start of starts) {
+    const key = `${roleOf(start)}:${start.step}`;
+    const known = alike.get(key);
+    if (known) known.push(start);
+    else alike.set(key, [start]);
+  }
+  return [...alike.values()]
+    .map((row): StartRow => {
+      const [first] = row;
+      const longest = row.reduce((one, other) => (elapsed(other, now) > elapsed(one, now) ? other : one));
+      const label = row.length === 1 ? first.lane : `${row.length} ${roleOf(first)} lanes`;
+      return { label, lanes: row.map(({ lane }) => lane), longest };
+    })
+    .toSorted((a, b) => STEPS.indexOf(a.longest.step) - STEPS.indexOf(b.longest.step));
+}
+
+/** Lanes are named `<role>-<index>`. */
+const roleOf = ({ lane }: LaneStart) => lane.slice(0, lane.lastIndexOf("-"));
 
 /** "2 of 3 lanes ready, trainer-0 loading for 12 s"; empty where no lane has begun, or all are ready. */
 export function startText(starts: readonly LaneStart[], now: number): string {

@@ -1,11 +1,11 @@
-/** The start of a run, lane by lane: what each does, and for how long. */
+/** The start of a run, lane by lane, of many those together that do the same: what each does, and for how long. */
 
 import type { StartStep } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { duration } from "../../base/format.ts";
-import { DOING, elapsed, type LaneStart, STEPS, slowest, stagesOf } from "./start_up.ts";
+import { DOING, elapsed, type LaneStart, STEPS, type StartRow, slowest, stagesOf, startRows } from "./start_up.ts";
 
-/** Lanes with a row of their own; of more the latest are shown, and the rest are counted. */
+/** Rows for which the charts' place has room; of more lanes than this those that do the same share one. */
 const MAX_ROWS = 8;
 /** A bar is this wide when nothing else is longer, so that the first seconds do not look like minutes. */
 const LEAST_SECONDS = 10;
@@ -20,10 +20,7 @@ export function StartUpPanel({ starts }: { starts: readonly LaneStart[] }) {
   const now = seconds.value;
   const longest = Math.max(LEAST_SECONDS, ...starts.map((start) => elapsed(start, now)));
   const late = slowest(starts);
-  const rows =
-    starts.length <= MAX_ROWS
-      ? starts
-      : starts.toSorted((a, b) => STEPS.indexOf(a.step) - STEPS.indexOf(b.step)).slice(0, MAX_ROWS);
+  const rows = startRows(starts, now, MAX_ROWS).slice(0, MAX_ROWS);
   return (
     <section class="card start-up" aria-label="Start-up">
       <div class="card-head">
@@ -38,8 +35,14 @@ export function StartUpPanel({ starts }: { starts: readonly LaneStart[] }) {
       </div>
       {starts.length === 0 && <p class="small muted">The driver is starting; it will ask the cluster for the lanes.</p>}
       <ol>
-        {rows.map((start) => (
-          <LaneRow key={start.lane} start={start} now={now} longest={longest} isLate={start === late} />
+        {rows.map((row) => (
+          <Row
+            key={row.lanes[0]}
+            row={row}
+            now={now}
+            longest={longest}
+            isLate={late !== undefined && row.lanes.includes(late.lane)}
+          />
         ))}
       </ol>
       {starts.length > rows.length && <p class="tiny muted">{countText(starts)}</p>}
@@ -48,19 +51,20 @@ export function StartUpPanel({ starts }: { starts: readonly LaneStart[] }) {
 }
 
 interface RowProps {
-  readonly start: LaneStart;
+  readonly row: StartRow;
   readonly now: number;
   readonly longest: number;
-  /** Whether the run waits for this lane most. */
+  /** Whether the run waits most for a lane of it. */
   readonly isLate: boolean;
 }
 
-function LaneRow({ start, now, longest, isLate }: RowProps) {
-  const { lane, step } = start;
+function Row({ row, now, longest, isLate }: RowProps) {
+  const { label, lanes, longest: start } = row;
+  const { step } = start;
   return (
     <li class={isLate ? "late" : ""}>
-      <span class="mono start-lane" title={lane}>
-        {lane}
+      <span class={`start-lane ${lanes.length === 1 ? "mono" : ""}`} title={lanes.join(", ")}>
+        {label}
       </span>
       <span class="start-bar" aria-hidden="true">
         {stagesOf(start, now).map((stage) => (

@@ -7,8 +7,8 @@ import { number } from "../../base/format.ts";
 import { NUM_SERIES, seriesColour } from "../../base/series.ts";
 import { TimeChart, type TimeSeries } from "../../charts/time_chart.tsx";
 import { useResource } from "../../ui/resource.ts";
-import { Failed, Loading } from "../../ui/states.tsx";
-import { daily, MEASURE_WORDS, type Measure, money } from "./usage_words.ts";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { daily, MEASURE_WORDS, type Measure, measuresUsed, money } from "./usage_words.ts";
 
 const HEIGHT = 240;
 /** As a sentence goes on with them. */
@@ -27,10 +27,12 @@ interface Props {
   readonly window: Window;
   readonly by: UsageBy;
   readonly measure: Measure;
+  readonly onMeasure: (measure: Measure) => void;
 }
 
-export function UsageChart({ window, by, measure }: Props) {
+export function UsageChart({ window, by, measure, onMeasure }: Props) {
   const { value, error, reload } = useResource(() => api.dailyUsage(window, by), [window, by]);
+  const used = measuresUsed(value?.rows ?? []);
   return (
     <section class="card" aria-label="Usage by day">
       <div class="card-head">
@@ -41,10 +43,44 @@ export function UsageChart({ window, by, measure }: Props) {
       </div>
       {error !== null && <Failed message={error} onRetry={reload} />}
       {value === undefined && error === null && <Loading label="Loading the days" />}
-      {value && <Bars usage={value} measure={measure} />}
+      {used.includes(measure) && value && <Bars usage={value} measure={measure} />}
+      {value && !used.includes(measure) && <Nothing measure={measure} used={used} onMeasure={onMeasure} />}
     </section>
   );
 }
+
+const WHY_NOTHING: Readonly<Record<Measure, string>> = {
+  gpu_hours: "Only CPU lanes were held in this window.",
+  lane_hours: "Lanes were held for moments only.",
+  cost: "None of the GPUs had a price when its lane was given.",
+};
+
+/** In place of an axis without bars: why there are none, and the measures that have some. */
+function Nothing({ measure, used, onMeasure }: Pick<Props, "measure" | "onMeasure"> & { used: readonly Measure[] }) {
+  const action = (
+    <div class="row">
+      {used.map((other) => (
+        <button key={other} type="button" class="button small" onClick={() => onMeasure(other)}>
+          Show {lowerFirst(MEASURE_WORDS[other])}
+        </button>
+      ))}
+      {measure === "cost" && (
+        <a class="button small" href="/pool">
+          Set prices on the page Pool
+        </a>
+      )}
+    </div>
+  );
+  return (
+    <Empty title={`No ${lowerFirst(MEASURE_WORDS[measure])} in this window`} action={action}>
+      {WHY_NOTHING[measure]}
+    </Empty>
+  );
+}
+
+/** "GPU hours" stays, "Lane hours" becomes "lane hours". */
+const lowerFirst = (words: string) =>
+  /^[A-Z]{2}/.test(words) ? words : words.charAt(0).toLowerCase() + words.slice(1);
 
 function Bars({ usage, measure }: { readonly usage: DailyUsage; readonly measure: Measure }) {
   const [cursor, setCursor] = useState<number | null>(null);

@@ -74,12 +74,26 @@ export function UsagePage() {
           <Sums rows={rows.value} />
           <Budgets />
           {rows.value.length === 0 ? (
-            <Empty title="Nothing was used">
+            <Empty
+              title="Nothing was used"
+              action={
+                <div class="row">
+                  {span !== "90" && (
+                    <button type="button" class="button small" onClick={() => show({ span: "90" })}>
+                      Show 90 days
+                    </button>
+                  )}
+                  <a class="button small" href="/runs/new">
+                    New run
+                  </a>
+                </div>
+              }
+            >
               Lanes that runs and previews of your projects held in this window are summed here.
             </Empty>
           ) : (
             <>
-              <UsageChart {...{ window, by, measure }} />
+              <UsageChart {...{ window, by, measure }} onMeasure={(other) => show({ measure: other })} />
               <UsageTable rows={rows.value} {...{ by, measure }} />
             </>
           )}

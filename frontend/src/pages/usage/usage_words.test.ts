@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { UsageRow } from "../../api/schema.ts";
-import { money, priceText, totalsOf, windowOf } from "./usage_words.ts";
+import type { DailyUsageRow, UsageRow } from "../../api/schema.ts";
+import { measuresUsed, money, priceText, totalsOf, windowOf } from "./usage_words.ts";
 
 const NOON = Date.parse("2026-03-10T12:00:00Z") / 1000;
 
@@ -44,4 +44,18 @@ test("where some had one, what the cost leaves out is said", () => {
   assert.match(priceText(totals), /3 of 6 GPU hours had no price/);
   assert.equal(money(totals.cost), "1,234.50");
   assert.doesNotMatch(priceText(totalsOf([row({ cost: "1", unpriced_gpu_hours: 0 })])), /no price/);
+});
+
+test("measures that are 0 on all days are not used", () => {
+  const days = (fields: Partial<DailyUsageRow>): DailyUsageRow => ({
+    key: "p",
+    name: "Shapes",
+    gpu_hours: [0, 0],
+    lane_hours: [0, 2],
+    cost: [0, 0],
+    ...fields,
+  });
+  assert.deepEqual(measuresUsed([days({})]), ["lane_hours"]);
+  assert.deepEqual(measuresUsed([days({}), days({ gpu_hours: [1, 0] })]), ["gpu_hours", "lane_hours"]);
+  assert.deepEqual(measuresUsed([]), []);
 });

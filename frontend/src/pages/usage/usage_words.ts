@@ -91,6 +91,11 @@ export function measured(row: UsageRow, measure: Measure): number {
 }
 
 /** The daily values of a row, those of a measure. */
+/** The measures of which the days have anything. */
+export function measuresUsed(rows: readonly DailyUsageRow[]): readonly Measure[] {
+  return MEASURES.filter((measure) => rows.some((row) => daily(row, measure).some((value) => value > 0)));
+}
+
 export function daily(row: DailyUsageRow, measure: Measure): number[] {
   return [...row[measure]];
 }

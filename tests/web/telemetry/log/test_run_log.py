@@ -12,6 +12,7 @@ from runs.transitions import move
 from telemetry import selectors
 from telemetry.log import run_log_reads
 from telemetry.log.run_log_reads import LogFilter, entries_after, log_errors, log_text, newest_entries
+from telemetry.models import StreamItem
 from worker.contracts.commands import CommandKind
 from worker.contracts.states import RunState
 
@@ -115,3 +116,14 @@ def test_entries_of_a_repeated_batch_are_stored_once(driver: Any, event: Make) -
     driver.send(event(1), event(2))
     driver.send(event(2), event(3))
     assert RunLogEntry.objects.filter(run=driver.run).count() == 3
+
+
+def test_a_log_record_is_stored_once_and_is_an_item_of_the_stream(driver: Any, event: Make) -> None:
+    driver.send(event(1, level="warning", source="rollout-0", message="slow disk"), event(2, "phase", phase="train"))
+    assert list(StreamItem.objects.values_list("type", flat=True)) == ["phase"]
+    assert driver.items[0]["body"] == {"level": "warning", "source": "rollout-0", "message": "slow disk"}
+    newest = selectors.newest_items(driver.run_id, before_seq=None, limit=10, types=["log"])
+    assert newest == driver.items[:1]
+    assert [item["type"] for item in selectors.stream_items(driver.run_id, after_seq=0, limit=10, types=["phase"])] == [
+        "phase"
+    ]

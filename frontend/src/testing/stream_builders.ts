@@ -1,0 +1,86 @@
+/** Items of a run's stream, as payloads for tests: see `builders.ts`. */
+
+import type {
+  LaneStartItem,
+  LendItem,
+  LogItem,
+  MetricsItem,
+  PhaseItem,
+  PublishItem,
+  ResumedItem,
+  RewardHackingFields,
+  RewardHackingItem,
+  Span,
+  SpansItem,
+  StreamItem,
+} from "../api/schema.ts";
+
+type Envelope = Pick<StreamItem, "stream_seq"> & { readonly at?: number; readonly attempt?: number };
+
+const envelope = ({ stream_seq, at = stream_seq, attempt = 1 }: Envelope) => ({ stream_seq, at, attempt });
+
+export function spansItem(stream_seq: number, spans: readonly Span[]): SpansItem {
+  return { ...envelope({ stream_seq }), type: "spans", body: { spans } };
+}
+
+export function metricsItem(stream_seq: number, batch: number, values: Readonly<Record<string, number>>): MetricsItem {
+  return { ...envelope({ stream_seq }), type: "metrics", body: { batch, optimizer_step: 4 * batch, values } };
+}
+
+export function publishItem(stream_seq: number, policy_version: number): PublishItem {
+  const body = { policy_version, num_bytes: 1, num_tensors: 1, sha256: "", seconds: 0.1 };
+  return { ...envelope({ stream_seq }), type: "publish", body };
+}
+
+export function logItem(stream_seq: number, message = "a line", level: LogItem["body"]["level"] = "info"): LogItem {
+  return { ...envelope({ stream_seq }), type: "log", body: { level, source: "driver", message } };
+}
+
+export function phaseItem(stream_seq: number): PhaseItem {
+  return { ...envelope({ stream_seq }), type: "phase", body: { phase: "train", detail: "" } };
+}
+
+export function laneStartItem(stream_seq: number): LaneStartItem {
+  return { ...envelope({ stream_seq }), type: "lane_start", body: { step: "ready", lanes: ["rollout-0"] } };
+}
+
+export function resumedItem(stream_seq: number, batch: number): ResumedItem {
+  return {
+    ...envelope({ stream_seq }),
+    type: "resumed",
+    body: { batch, policy_version: batch, optimizer_step: 4 * batch },
+  };
+}
+
+export function lendItem(
+  stream_seq: number,
+  decision: number,
+  gains: { readonly predicted?: number; readonly realised?: number } = {},
+): LendItem {
+  return {
+    ...envelope({ stream_seq }),
+    type: "lend",
+    body: {
+      decision,
+      batch: 1,
+      lanes: ["trainer-0"],
+      num_fragments: 1,
+      predicted_gain_seconds: gains.predicted ?? null,
+      realised_gain_seconds: gains.realised ?? null,
+    },
+  };
+}
+
+/** Suspected over 40 batches, by default after batch 60, by the monitored judge. */
+export function hackingItem(fields: Partial<RewardHackingFields> = {}, stream_seq = 1): RewardHackingItem {
+  const body: RewardHackingFields = {
+    suspected: true,
+    batch: 60,
+    num_batches: 40,
+    monitored: "shape_judge",
+    optimised_change: { change: 0.12, standard_error: 0.01 },
+    monitored_change: { change: -0.2, standard_error: 0.02 },
+    ...fields,
+  };
+  return { stream_seq, type: "reward_hacking", at: stream_seq, attempt: 1, body };
+}
