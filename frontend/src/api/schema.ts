@@ -1186,6 +1186,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/planned-time": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description What each plan of the run promised for every lane, batch by batch, to be drawn above what happened. A batch
+         *     begins where the timeline has a version.
+         */
+        readonly get: operations["runs_planned_time_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/previews": {
         readonly parameters: {
             readonly query?: never;
@@ -5211,6 +5231,40 @@ export interface components {
             /** @description What the change was predicted to gain and to take; null for the plan that an attempt began with. */
             readonly promise: components["schemas"]["PlanPromise"] | null;
         };
+        /**
+         * PlannedBatchBody
+         * @description From the report of one version to that of the next.
+         */
+        readonly PlannedBatch: {
+            readonly seconds: number;
+            readonly spans: readonly components["schemas"]["PlannedSpan"][];
+        };
+        /** PlannedSpan */
+        readonly PlannedSpan: {
+            readonly lane: string;
+            readonly kind: components["schemas"]["SpanKind"];
+            readonly cause: components["schemas"]["IdleCause"] | null;
+            /** @description In seconds from the batch's beginning. */
+            readonly start: number;
+            readonly end: number;
+        };
+        /**
+         * PlannedTime
+         * @description The batches that one plan of a run promised.
+         */
+        readonly PlannedTime: {
+            readonly revision: number;
+            /** @description When the run began to work by it, in Unix seconds. */
+            readonly since: number;
+            /** @description Complete batches then. */
+            readonly since_batch: number;
+            /** @description The first batches, which differ from all later ones. */
+            readonly lead: readonly components["schemas"]["PlannedBatch"][];
+            /** @description Those that follow, over and over; empty where the plan is not drawn. */
+            readonly cycle: readonly components["schemas"]["PlannedBatch"][];
+            /** @description Why the plan is not drawn, in a sentence. */
+            readonly not_drawn: string | null;
+        };
         readonly PolicyToSet: {
             /**
              * Format: double
@@ -7600,6 +7654,7 @@ export interface components {
             readonly lanes: readonly components["schemas"]["LaneInfo"][];
             /** @description Spans in the order of their start. */
             readonly spans: readonly components["schemas"]["TimelineSpan"][];
+            /** @description Those in the window, the last one before it, and the first one after it. */
             readonly versions: readonly components["schemas"]["PublishedVersion"][];
             readonly queues: readonly components["schemas"]["QueueDepths"][];
             /** @description Lending decisions, oldest first. */
@@ -8088,6 +8143,9 @@ export type PlanItem = components['schemas']['PlanItem'];
 export type PlanPreview = components['schemas']['PlanPreview'];
 export type PlanPromise = components['schemas']['PlanPromise'];
 export type PlanStep = components['schemas']['PlanStep'];
+export type PlannedBatch = components['schemas']['PlannedBatch'];
+export type PlannedSpan = components['schemas']['PlannedSpan'];
+export type PlannedTime = components['schemas']['PlannedTime'];
 export type PolicyToSet = components['schemas']['PolicyToSet'];
 export type Pool = components['schemas']['Pool'];
 export type PoolActionKind = components['schemas']['PoolActionKind'];
@@ -10437,6 +10495,28 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["RunPlan"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_planned_time_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["PlannedTime"][];
                 };
             };
             readonly default: components["responses"]["Refusal"];
