@@ -3975,9 +3975,13 @@ export interface components {
          * @description The lanes of a run by role and kind of span, in buckets of equal length.
          */
         readonly LaneStates: {
-            /** @description Where the first bucket begins, in Unix seconds. */
+            /**
+             * @description Where the first bucket begins, in Unix seconds: at the window's start, or where buckets are long up to one
+             *     earlier.
+             */
             readonly start: number;
             readonly bucket_seconds: number;
+            /** @description As many as asked for; where buckets are long perhaps fewer. */
             readonly num_buckets: number;
             readonly roles: readonly components["schemas"]["RoleStates"][];
             /** @description Number of the newest item read. */
@@ -6558,7 +6562,7 @@ export interface components {
         readonly RoleStates: {
             /** @description Empty for lanes of which neither placement nor name tells it. */
             readonly role: string;
-            /** @description Lanes that have reported since the run began. */
+            /** @description Lanes that have reported since the run began and have, or had last, this role. */
             readonly num_lanes: number;
             /** @description By kind of span, the mean number of lanes in it, a number for each bucket. */
             readonly states: {
