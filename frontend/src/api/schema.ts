@@ -4064,6 +4064,7 @@ export interface components {
             readonly lanes: readonly string[];
             readonly num_fragments: number;
             readonly predicted_gain_seconds: number | null;
+            readonly least_gain_seconds: number | null;
             readonly settled_at: number | null;
             readonly realised_gain_seconds: number | null;
             /** @description Fragments that its lanes generated; fewer than allowed if the loan ended early. */
@@ -4123,6 +4124,11 @@ export interface components {
              */
             readonly predicted_gain_seconds: number | null;
             /**
+             * @description The threshold when it was lent: for less it would not have been. Null between runs, where a loan must save a
+             *     share of each batch, and where nothing was predicted.
+             */
+            readonly least_gain_seconds: number | null;
+            /**
              * @description Seconds by which it did. Between runs: by the whole batches of the loan, of which each is compared with the run's
              *     batches without borrowed lanes, net of switching, shared by the lanes on loan; so far, while it is lent.
              */
@@ -4153,6 +4159,11 @@ export interface components {
             readonly num_fragments: number;
             /** @description Seconds by which the open batches were predicted to end sooner; null without a prediction (greedy). */
             readonly predicted_gain_seconds: number | null;
+            /**
+             * @description The policy's threshold at that time: it would not have lent for less. Null without a prediction, and for what an
+             *     older version reported.
+             */
+            readonly least_gain_seconds: number | null;
             /** @description Unix time at which the batches then open had ended, in seconds; null before. */
             readonly settled_at: number | null;
             /** @description Seconds by which they ended sooner; null until they ended. */
@@ -4184,6 +4195,11 @@ export interface components {
              */
             readonly predicted_gain_seconds: number | null;
             /**
+             * @description The threshold in force: for less the policy would not have lent. Empty if nothing was predicted (greedy).
+             * @default null
+             */
+            readonly least_gain_seconds: number | null;
+            /**
              * @description Predicted end without lending − actual end, in seconds; given once those batches have ended.
              * @default null
              */
@@ -4207,6 +4223,11 @@ export interface components {
              * @default null
              */
             readonly predicted_gain_seconds: number | null;
+            /**
+             * @description The threshold in force: for less the policy would not have lent. Empty if nothing was predicted (greedy).
+             * @default null
+             */
+            readonly least_gain_seconds: number | null;
             /**
              * @description Predicted end without lending − actual end, in seconds; given once those batches have ended.
              * @default null

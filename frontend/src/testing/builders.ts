@@ -117,7 +117,7 @@ export function resumedItem(stream_seq: number, batch: number): ResumedItem {
 export function lendItem(
   stream_seq: number,
   decision: number,
-  gains: { readonly predicted?: number; readonly realised?: number } = {},
+  gains: { readonly predicted?: number; readonly least?: number; readonly realised?: number } = {},
 ): LendItem {
   return {
     ...envelope({ stream_seq }),
@@ -128,6 +128,7 @@ export function lendItem(
       lanes: ["trainer-0"],
       num_fragments: 1,
       predicted_gain_seconds: gains.predicted ?? null,
+      least_gain_seconds: gains.least ?? null,
       realised_gain_seconds: gains.realised ?? null,
     },
   };
@@ -617,6 +618,7 @@ export function lend(fields: Partial<Lend> = {}): Lend {
     switch_seconds: null,
     num_samples: null,
     predicted_gain_seconds: null,
+    least_gain_seconds: null,
     realised_gain_seconds: null,
     predicted_batch_seconds: null,
     measured_batch_seconds: null,

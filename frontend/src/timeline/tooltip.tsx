@@ -60,6 +60,8 @@ function againstPlan({ planned, measured }: { planned: number; measured: number 
   return measured === null ? `planned ${duration(planned)}` : `${duration(measured)}, planned ${duration(planned)}`;
 }
 
-function decisionText({ decision, predicted_gain_seconds: gain }: LendDecision): string {
-  return gain === null ? `decision ${decision}` : `decision ${decision}, to gain ${duration(gain)}`;
+function decisionText({ decision, predicted_gain_seconds: gain, least_gain_seconds: least }: LendDecision): string {
+  if (gain === null) return `decision ${decision}`;
+  const threshold = least === null ? "" : `, at least ${duration(least)}`;
+  return `decision ${decision}, to gain ${duration(gain)}${threshold}`;
 }
