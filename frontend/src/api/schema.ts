@@ -6163,6 +6163,8 @@ export interface components {
             /** @description The replay under the run's own settings; without spans. */
             readonly own: components["schemas"]["ReplaySchedule"];
             readonly chosen: components["schemas"]["ReplaySchedule"];
+            /** @description Of `chosen` on another device than the run's; null on its own. */
+            readonly chosen_range: components["schemas"]["SecondsRange"] | null;
             readonly errors: components["schemas"]["ReplayErrors"];
             /** @description The run's spec with the settings asked for, to start a run with. */
             readonly spec: components["schemas"]["RunSpec"];
@@ -7265,6 +7267,14 @@ export interface components {
          * @enum {string}
          */
         readonly SdeType: "flow" | "cps" | "dance";
+        /**
+         * SecondsRange
+         * @description What the counted batches may take on a device, within the range of what its profile assumes.
+         */
+        readonly SecondsRange: {
+            readonly least: number;
+            readonly most: number;
+        };
         /** @description A secret without its value, which is never shown. */
         readonly Secret: {
             /** Format: uuid */
@@ -8285,6 +8295,7 @@ export type SamplesItem = components['schemas']['SamplesItem'];
 export type SamplingSpec = components['schemas']['SamplingSpec'];
 export type SavedCheckpoint = components['schemas']['SavedCheckpoint'];
 export type SdeType = components['schemas']['SdeType'];
+export type SecondsRange = components['schemas']['SecondsRange'];
 export type Secret = components['schemas']['Secret'];
 export type SecretPage = components['schemas']['SecretPage'];
 export type Series = components['schemas']['Series'];

@@ -30,11 +30,13 @@ interface Props {
   readonly state: TimelineState;
   /** A span was clicked. */
   readonly onPick?: (span: TimelineSpan) => void;
+  /** Whether it says what marks mean and what keys do; of several timelines one is enough. */
+  readonly hasHelp?: boolean;
   /** Address of the file for Perfetto. */
   readonly trace?: string;
 }
 
-export function Timeline({ state, onPick, trace }: Props) {
+export function Timeline({ state, onPick, hasHelp = true, trace }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const pick = useRef(onPick);
   pick.current = onPick;
@@ -84,17 +86,23 @@ export function Timeline({ state, onPick, trace }: Props) {
         {selection && <SpanTooltip selection={selection} width={state.layout.width} />}
         {fleetPoint && <FleetTooltip point={fleetPoint} width={state.layout.width} />}
       </div>
-      <p class="tiny faint">
-        Ctrl or ⌘ and the wheel zoom, and the wheel alone once the timeline was clicked; drag pans, double-click shows
-        everything.{onPick && " A click on a fragment's span opens its story."} Vertical ticks: a policy version was
-        published; the line at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work. Dashed lines:
-        the run was resized, or went on by a new plan.
-        {state.plannedBatches.length > 0 &&
-          " Above a lane, fainter: what the plan promised from each version on, cut where the next version came sooner."}
-        {state.fleet.length > 0 &&
-          " A row of a role shows the share of its lanes in each state; a click on it shows the lanes."}
-      </p>
+      {hasHelp && <Help state={state} isPicked={onPick !== undefined} />}
     </div>
+  );
+}
+
+function Help({ state, isPicked }: { state: TimelineState; isPicked: boolean }) {
+  return (
+    <p class="tiny faint">
+      Ctrl or ⌘ and the wheel zoom, and the wheel alone once the timeline was clicked; drag pans, double-click shows
+      everything.{isPicked && " A click on a fragment's span opens its story."} Vertical ticks: a policy version was
+      published; the line at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work. Dashed lines:
+      the run was resized, or went on by a new plan.
+      {state.plannedBatches.length > 0 &&
+        " Above a lane, fainter: what the plan promised from each version on, cut where the next version came sooner."}
+      {state.fleet.length > 0 &&
+        " A row of a role shows the share of its lanes in each state; a click on it shows the lanes."}
+    </p>
   );
 }
 

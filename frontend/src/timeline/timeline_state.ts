@@ -62,6 +62,8 @@ export class TimelineState {
   constructor(
     private readonly now: () => number = serverNow,
     readers: TimelineReaders = {},
+    /** What the axis covers at least, where another timeline has the same. */
+    private readonly least: Extent | null = null,
   ) {
     const forget = () => {
       this.selection.value = null;
@@ -164,7 +166,7 @@ export class TimelineState {
 
   /** The instant from which the axis counts. */
   get origin(): number {
-    return this.lanes.extent()?.from ?? 0;
+    return this.extent()?.from ?? 0;
   }
 
   /** The batches on screen whose plan is drawn: where each lane has a row, on a canvas with room for it. */
@@ -233,8 +235,13 @@ export class TimelineState {
 
   /** Recorded time; of a live run, up to the present: between two batches of events it moves on all the same. */
   private extent(): Extent | null {
-    const extent = this.lanes.extent();
+    const recorded = this.lanes.extent();
+    const extent = recorded && union(recorded, this.least ?? recorded);
     if (!extent || !this.isLive.peek()) return extent;
     return { from: extent.from, to: Math.max(extent.to, Math.min(this.now(), extent.to + MAX_LEAD_SECONDS)) };
   }
+}
+
+function union(a: Extent, b: Extent): Extent {
+  return { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) };
 }

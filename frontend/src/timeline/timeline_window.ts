@@ -59,6 +59,14 @@ export class TimelineWindow {
     this.change((view, extent) => fitted(extent, view.follow));
   }
 
+  /** Show what another timeline on the same axis shows. */
+  take(view: View): void {
+    if (view === this.held) return;
+    this.held = view;
+    this.onMoved();
+    this.moves.value += 1;
+  }
+
   follow(isOn: boolean): void {
     this.change((view, extent) => (isOn ? followed(view, extent) : { ...view, follow: false }));
   }
