@@ -45,6 +45,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='LaneStateRollup',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('level', models.PositiveSmallIntegerField(help_text='Buckets are 4 s × 4^level long.')),
+                ('bucket', models.PositiveBigIntegerField(help_text='Counts buckets of that length from Unix time 0.')),
+                ('role', models.CharField(blank=True, max_length=16)),
+                ('kind', models.CharField(max_length=16)),
+                ('seconds', models.FloatField()),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='runs.run')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('run', 'level', 'bucket', 'role', 'kind'), name='lane_state_rollup_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='LaneTime',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

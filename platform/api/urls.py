@@ -59,6 +59,7 @@ run_urls = [
     path("metrics", telemetry.MetricsView.as_view()),
     path("timeline", telemetry.TimelineView.as_view()),
     path("lane-states", telemetry.LaneStatesView.as_view()),
+    path("planned-time", telemetry.PlannedTimeView.as_view()),
     path("trace", telemetry.TraceView.as_view()),
     path("fragments/<int:batch>/<int:group>/<int:fragment>", run_fragments.FragmentView.as_view()),
     path("bubbles", telemetry.BubblesView.as_view()),

@@ -135,6 +135,24 @@ class SpanRow(models.Model):
         ]
 
 
+class LaneStateRollup(models.Model):
+    """Seconds that the lanes of one role spent in one kind of span in one bucket of time; see
+    `telemetry.timeline.lane_state_rollups`."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    level = models.PositiveSmallIntegerField(help_text="Buckets are 4 s × 4^level long.")
+    bucket = models.PositiveBigIntegerField(help_text="Counts buckets of that length from Unix time 0.")
+    role = models.CharField(max_length=16, blank=True)
+    kind = models.CharField(max_length=16)
+    seconds = models.FloatField()
+
+    class Meta:
+        constraints = [
+            # In the order in which windows are read, so that this index is the only one to keep.
+            models.UniqueConstraint(fields=["run", "level", "bucket", "role", "kind"], name="lane_state_rollup_once")
+        ]
+
+
 class LaneTime(models.Model):
     """What one lane spent on one class of time in one attempt, and the stretch in which it did."""
 

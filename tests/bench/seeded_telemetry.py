@@ -19,6 +19,7 @@ from accounts.secrets import hash_secret
 from runs.models import Attempt, Run, RunStream
 from runs.services import create_run
 from telemetry.curves.metric_rollups import BITS_PER_LEVEL, LEVELS
+from telemetry.timeline.lane_state_rollups import NUM_LEVELS, seconds_of
 
 TOKEN = "the driver's token"
 BATCH_SECONDS = 4.0
@@ -54,6 +55,14 @@ _LANE_TIME = """
 INSERT INTO telemetry_lanetime (run_id, attempt, lane, kind, cause, seconds, first_start, last_end)
 SELECT run_id, 1, lane, kind, coalesce(cause, ''), sum("end" - start), min(start), max("end")
 FROM telemetry_spanrow WHERE run_id = %(run)s GROUP BY run_id, lane, kind, cause
+"""
+_LANE_STATES = """
+INSERT INTO telemetry_lanestaterollup (run_id, level, bucket, role, kind, seconds)
+SELECT run_id, %(level)s, bucket, split_part(lane, '-', 1), kind,
+       sum(least("end", (bucket + 1) * %(width)s) - greatest(start, bucket * %(width)s))
+FROM telemetry_spanrow,
+     generate_series(floor(start / %(width)s)::bigint, (ceil("end" / %(width)s) - 1)::bigint) AS bucket
+WHERE run_id = %(run)s GROUP BY 1, 2, 3, 4, 5
 """
 _ITEMS = """
 INSERT INTO telemetry_streamitem (run_id, stream_seq, attempt, seq, type, at, body)
@@ -105,6 +114,8 @@ def seed_run(user: User, project: Project, size: Size) -> Run:
         spans = {"spans_of_lane": spans_of_lane, "lanes": size.num_lanes, "step": seconds / spans_of_lane}
         cursor.execute(_SPANS, {**common, **spans})
         cursor.execute(_LANE_TIME, common)
+        for level in range(NUM_LEVELS):
+            cursor.execute(_LANE_STATES, {**common, "level": level, "width": seconds_of(level)})
         cursor.execute(_ITEMS, common)
         cursor.execute(
             "INSERT INTO telemetry_attemptstream (run_id, attempt, high_water) VALUES (%s, 1, %s)", [run.pk, last]

@@ -164,7 +164,9 @@ def _is_replayed_and_rerun(run: RunPage) -> None:
     """What would have been on policy: told with the error of the same replay as it ran, and ready to be started."""
     result = run.replay("Staleness allowed", "0")
     expect(result).to_contain_text("Replayed as it ran:", timeout=30_000)
-    expect(run.lanes).to_be_visible()
+    expect(result).to_contain_text("Staleness allowed: 1 → 0")
+    expect(run.lanes).to_have_count(2)
+    expect(run.page.get_by_role("region", name="Ahead or behind").get_by_role("paragraph")).to_contain_text("the run")
     result.get_by_role("link", name="Rerun with these settings").click()
     expect(NewRunPage(run.page, run.page.url).find("Staleness allowed")).to_have_value("0")
 

@@ -271,6 +271,8 @@ class LendEvent(Event):
     """Fragments that each lane may generate before the next decision on it."""
     predicted_gain_seconds: float | None = None
     """Seconds by which the open batches were predicted to end sooner; empty if nothing was predicted (greedy)."""
+    least_gain_seconds: float | None = None
+    """The threshold in force: for less the policy would not have lent. Empty if nothing was predicted (greedy)."""
     realised_gain_seconds: float | None = None
     """Predicted end without lending − actual end, in seconds; given once those batches have ended."""
 

@@ -140,6 +140,8 @@ export const api = {
   /** How many lanes of each role did what, in buckets of a window. */
   laneStates: (run: string, asked: { from: number; to: number; buckets: number }) =>
     call("GET", "/api/v1/runs/{run_id}/lane-states", { ...of(run), query: asked }),
+  /** What each plan of the run promised for every lane, batch by batch. */
+  plannedTime: (run: string) => call("GET", "/api/v1/runs/{run_id}/planned-time", of(run)),
   /** Where and when each part of a fragment ran; `batch` counts from 0, as spans do. */
   fragment: (run_id: string, fragment: { batch: number; group: number; fragment: number }) =>
     call("GET", "/api/v1/runs/{run_id}/fragments/{batch}/{group}/{fragment}", { path: { run_id, ...fragment } }),

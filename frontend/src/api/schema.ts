@@ -1186,6 +1186,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/planned-time": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description What each plan of the run promised for every lane, batch by batch, to be drawn above what happened. A batch
+         *     begins where the timeline has a version.
+         */
+        readonly get: operations["runs_planned_time_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/previews": {
         readonly parameters: {
             readonly query?: never;
@@ -3965,9 +3985,13 @@ export interface components {
          * @description The lanes of a run by role and kind of span, in buckets of equal length.
          */
         readonly LaneStates: {
-            /** @description Where the first bucket begins, in Unix seconds. */
+            /**
+             * @description Where the first bucket begins, in Unix seconds: at the window's start, or where buckets are long up to one
+             *     earlier.
+             */
             readonly start: number;
             readonly bucket_seconds: number;
+            /** @description As many as asked for; where buckets are long perhaps fewer. */
             readonly num_buckets: number;
             readonly roles: readonly components["schemas"]["RoleStates"][];
             /** @description Number of the newest item read. */
@@ -4050,6 +4074,7 @@ export interface components {
             readonly lanes: readonly string[];
             readonly num_fragments: number;
             readonly predicted_gain_seconds: number | null;
+            readonly least_gain_seconds: number | null;
             readonly settled_at: number | null;
             readonly realised_gain_seconds: number | null;
             /** @description Fragments that its lanes generated; fewer than allowed if the loan ended early. */
@@ -4109,6 +4134,11 @@ export interface components {
              */
             readonly predicted_gain_seconds: number | null;
             /**
+             * @description The threshold when it was lent: for less it would not have been. Null between runs, where a loan must save a
+             *     share of each batch, and where nothing was predicted.
+             */
+            readonly least_gain_seconds: number | null;
+            /**
              * @description Seconds by which it did. Between runs: by the whole batches of the loan, of which each is compared with the run's
              *     batches without borrowed lanes, net of switching, shared by the lanes on loan; so far, while it is lent.
              */
@@ -4139,6 +4169,11 @@ export interface components {
             readonly num_fragments: number;
             /** @description Seconds by which the open batches were predicted to end sooner; null without a prediction (greedy). */
             readonly predicted_gain_seconds: number | null;
+            /**
+             * @description The policy's threshold at that time: it would not have lent for less. Null without a prediction, and for what an
+             *     older version reported.
+             */
+            readonly least_gain_seconds: number | null;
             /** @description Unix time at which the batches then open had ended, in seconds; null before. */
             readonly settled_at: number | null;
             /** @description Seconds by which they ended sooner; null until they ended. */
@@ -4170,6 +4205,11 @@ export interface components {
              */
             readonly predicted_gain_seconds: number | null;
             /**
+             * @description The threshold in force: for less the policy would not have lent. Empty if nothing was predicted (greedy).
+             * @default null
+             */
+            readonly least_gain_seconds: number | null;
+            /**
              * @description Predicted end without lending − actual end, in seconds; given once those batches have ended.
              * @default null
              */
@@ -4193,6 +4233,11 @@ export interface components {
              * @default null
              */
             readonly predicted_gain_seconds: number | null;
+            /**
+             * @description The threshold in force: for less the policy would not have lent. Empty if nothing was predicted (greedy).
+             * @default null
+             */
+            readonly least_gain_seconds: number | null;
             /**
              * @description Predicted end without lending − actual end, in seconds; given once those batches have ended.
              * @default null
@@ -5235,6 +5280,40 @@ export interface components {
             /** @description What the change was predicted to gain and to take; null for the plan that an attempt began with. */
             readonly promise: components["schemas"]["PlanPromise"] | null;
         };
+        /**
+         * PlannedBatchBody
+         * @description From the report of one version to that of the next.
+         */
+        readonly PlannedBatch: {
+            readonly seconds: number;
+            readonly spans: readonly components["schemas"]["PlannedSpan"][];
+        };
+        /** PlannedSpan */
+        readonly PlannedSpan: {
+            readonly lane: string;
+            readonly kind: components["schemas"]["SpanKind"];
+            readonly cause: components["schemas"]["IdleCause"] | null;
+            /** @description In seconds from the batch's beginning. */
+            readonly start: number;
+            readonly end: number;
+        };
+        /**
+         * PlannedTime
+         * @description The batches that one plan of a run promised.
+         */
+        readonly PlannedTime: {
+            readonly revision: number;
+            /** @description When the run began to work by it, in Unix seconds. */
+            readonly since: number;
+            /** @description Complete batches then. */
+            readonly since_batch: number;
+            /** @description The first batches, which differ from all later ones. */
+            readonly lead: readonly components["schemas"]["PlannedBatch"][];
+            /** @description Those that follow, over and over; empty where the plan is not drawn. */
+            readonly cycle: readonly components["schemas"]["PlannedBatch"][];
+            /** @description Why the plan is not drawn, in a sentence. */
+            readonly not_drawn: string | null;
+        };
         readonly PolicyToSet: {
             /**
              * Format: double
@@ -6108,6 +6187,8 @@ export interface components {
             /** @description The replay under the run's own settings; without spans. */
             readonly own: components["schemas"]["ReplaySchedule"];
             readonly chosen: components["schemas"]["ReplaySchedule"];
+            /** @description Of `chosen` on another device than the run's; null on its own. */
+            readonly chosen_range: components["schemas"]["SecondsRange"] | null;
             readonly errors: components["schemas"]["ReplayErrors"];
             /** @description The run's spec with the settings asked for, to start a run with. */
             readonly spec: components["schemas"]["RunSpec"];
@@ -6528,7 +6609,7 @@ export interface components {
         readonly RoleStates: {
             /** @description Empty for lanes of which neither placement nor name tells it. */
             readonly role: string;
-            /** @description Lanes that have reported since the run began. */
+            /** @description Lanes that have reported since the run began and have, or had last, this role. */
             readonly num_lanes: number;
             /** @description By kind of span, the mean number of lanes in it, a number for each bucket. */
             readonly states: {
@@ -7216,6 +7297,14 @@ export interface components {
          * @enum {string}
          */
         readonly SdeType: "flow" | "cps" | "dance";
+        /**
+         * SecondsRange
+         * @description What the counted batches may take on a device, within the range of what its profile assumes.
+         */
+        readonly SecondsRange: {
+            readonly least: number;
+            readonly most: number;
+        };
         /** @description A secret without its value, which is never shown. */
         readonly Secret: {
             /** Format: uuid */
@@ -7645,6 +7734,7 @@ export interface components {
             readonly lanes: readonly components["schemas"]["LaneInfo"][];
             /** @description Spans in the order of their start. */
             readonly spans: readonly components["schemas"]["TimelineSpan"][];
+            /** @description Those in the window, the last one before it, and the first one after it. */
             readonly versions: readonly components["schemas"]["PublishedVersion"][];
             readonly queues: readonly components["schemas"]["QueueDepths"][];
             /** @description Lending decisions, oldest first. */
@@ -8145,6 +8235,9 @@ export type PlanItem = components['schemas']['PlanItem'];
 export type PlanPreview = components['schemas']['PlanPreview'];
 export type PlanPromise = components['schemas']['PlanPromise'];
 export type PlanStep = components['schemas']['PlanStep'];
+export type PlannedBatch = components['schemas']['PlannedBatch'];
+export type PlannedSpan = components['schemas']['PlannedSpan'];
+export type PlannedTime = components['schemas']['PlannedTime'];
 export type PolicyToSet = components['schemas']['PolicyToSet'];
 export type Pool = components['schemas']['Pool'];
 export type PoolActionKind = components['schemas']['PoolActionKind'];
@@ -8259,6 +8352,7 @@ export type SamplesItem = components['schemas']['SamplesItem'];
 export type SamplingSpec = components['schemas']['SamplingSpec'];
 export type SavedCheckpoint = components['schemas']['SavedCheckpoint'];
 export type SdeType = components['schemas']['SdeType'];
+export type SecondsRange = components['schemas']['SecondsRange'];
 export type Secret = components['schemas']['Secret'];
 export type SecretPage = components['schemas']['SecretPage'];
 export type Series = components['schemas']['Series'];
@@ -10538,6 +10632,28 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["RunPlan"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_planned_time_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["PlannedTime"][];
                 };
             };
             readonly default: components["responses"]["Refusal"];

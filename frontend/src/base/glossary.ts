@@ -38,7 +38,8 @@ export const GLOSSARY = {
   accuracy: "Share of an evaluation's samples to which a reward that says right or wrong gives 1.",
   throughput:
     "Trajectories trained on in the last 8 batches, divided by the wall time of these batches, pauses included.",
-  "busy share": "Lane time spent on any work, divided by the lane time that was not paused. The rest is idle.",
+  "busy share":
+    "Lane time spent on any work, divided by the lane time that was not paused. The rest is idle, or no lane reported it.",
   "expected end":
     "The batches that are left, times the mean time of the last 8 batches; the range is that of the mean, plus and " +
     "minus two standard errors.",

@@ -39,11 +39,11 @@ export class RunStore {
   readonly run = signal<Run | null>(null);
   readonly transitions = signal<readonly Transition[]>([]);
   readonly metrics = new MetricStore((asked) => api.metrics(this.id, asked));
-  readonly timeline = new TimelineState(
-    serverNow,
-    (asked) => api.timeline(this.id, asked),
-    (asked) => api.laneStates(this.id, asked),
-  );
+  readonly timeline = new TimelineState(serverNow, {
+    timeline: (asked) => api.timeline(this.id, asked),
+    states: (asked) => api.laneStates(this.id, asked),
+    plans: () => api.plannedTime(this.id),
+  });
   readonly events = new ItemList(isForPanels);
   /** The number of the newest item that the run's log tells of: panels that read the log watch it. */
   readonly logSeq = signal(0);

@@ -48,8 +48,8 @@ export function specDefaults(): Omit<RunSpec, "prompts" | "rewards"> {
 export interface BubbleSums {
   readonly by_lane: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly by_class: Readonly<Record<string, number>>;
-  readonly idle_share_by_lane: Readonly<Record<string, number>>;
-  readonly idle_share: number;
+  readonly busy_share_by_lane: Readonly<Record<string, number>>;
+  readonly busy_share: number;
   readonly total_seconds: number;
 }
 

@@ -243,6 +243,7 @@ export function lend(fields: Partial<Lend> = {}): Lend {
     switch_seconds: null,
     num_samples: null,
     predicted_gain_seconds: null,
+    least_gain_seconds: null,
     realised_gain_seconds: null,
     predicted_batch_seconds: null,
     measured_batch_seconds: null,

@@ -55,7 +55,7 @@ export function resumedItem(stream_seq: number, batch: number): ResumedItem {
 export function lendItem(
   stream_seq: number,
   decision: number,
-  gains: { readonly predicted?: number; readonly realised?: number } = {},
+  gains: { readonly predicted?: number; readonly least?: number; readonly realised?: number } = {},
 ): LendItem {
   return {
     ...envelope({ stream_seq }),
@@ -66,6 +66,7 @@ export function lendItem(
       lanes: ["trainer-0"],
       num_fragments: 1,
       predicted_gain_seconds: gains.predicted ?? null,
+      least_gain_seconds: gains.least ?? null,
       realised_gain_seconds: gains.realised ?? null,
     },
   };

@@ -64,7 +64,7 @@ test("the waterfall goes from all lane time through what was lost to each kind o
         "Idle: starting up 25.0 % 5.0 s",
         "Idle: group incomplete 10.0 % 2.0 s",
         "Idle: back-pressure 10.0 % 2.0 s",
-        "Work 55.0 % 11 s",
+        "Busy .* 55.0 % 11 s",
         "Generate 40.0 % 8.0 s",
         "Train 15.0 % 3.0 s",
         "Together 100.0 % 20 s",
@@ -81,4 +81,19 @@ test("the lane time of one role can be chosen where there are several", () => {
 test("without lane time it says when there will be some", () => {
   const none: Bubbles = { by_lane: {}, by_role: {}, by_class: {}, total_seconds: 0, stream_seq: 0 };
   assert.match(textOf(bars(none)), /^No lane time yet/);
+});
+
+test("pauses are named, and are no part of any share", () => {
+  const together = { train: 3, "idle:drain": 1, pause: 6 };
+  const paused: Bubbles = {
+    by_lane: { "trainer-0": together },
+    by_role: { trainer: together },
+    by_class: together,
+    total_seconds: 10,
+    stream_seq: 1,
+  };
+  const text = textOf(bars(paused));
+  assert.match(text, /Paused left out of all shares – 6\.0 s All other lane time 100\.0 % 4\.0 s/);
+  assert.match(text, /Busy .* 75\.0 % 3\.0 s/);
+  assert.match(text, /trainer-0 75 % busy/);
 });

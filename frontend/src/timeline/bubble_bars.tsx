@@ -2,6 +2,7 @@
 
 import type { Bubbles } from "../api/schema.ts";
 import { duration, percent } from "../base/format.ts";
+import { GLOSSARY } from "../base/glossary.ts";
 import { Empty } from "../ui/states.tsx";
 import { Term } from "../ui/term.tsx";
 import { causeLabel, classLabel, parseClass } from "./classes.ts";
@@ -71,7 +72,7 @@ function Bar({ label, classes }: { label: string; classes: Seconds }) {
           );
         })}
       </div>
-      <span class="num small right" title="Share of the time that was not paused spent on any work">
+      <span class="num small right" title={GLOSSARY["busy share"]}>
         {percent(busyShare(classes))} busy
       </span>
     </div>

@@ -85,7 +85,7 @@ test("the span under the pointer is outlined in its own row", () => {
     const [, track] = ready.lanes.tracks;
     const [chosen] = track?.spans ?? [];
     assert.ok(track && chosen);
-    ready.selection.value = { track, span: chosen, lend: undefined, x: 0, y: 0 };
+    ready.selection.value = { track, span: chosen, lend: undefined, plan: null, x: 0, y: 0 };
   });
   const [outline] = calls(painted, "strokeRect");
   assert.deepEqual(outline?.args.slice(0, 3), [edge() + 200, rowTop(scene.layout, 1) + 1.5, 100]);

@@ -3,13 +3,15 @@
 import { classOf } from "./classes.ts";
 import { drawFleet, drawFleetLabels } from "./draw_fleet.ts";
 import { drawChanges, drawLends, drawPulls, drawVersions } from "./draw_marks.ts";
+import { drawPlan } from "./draw_plan.ts";
 import { drawQueueLabels, drawQueues } from "./draw_queues.ts";
 import { type LaneTrack, labelOf } from "./lane_tracks.ts";
-import { type Layout, rowTop } from "./layout.ts";
+import { type Layout, rowTop, spansBox } from "./layout.ts";
 import { type Rectangle, rectanglesOf } from "./rectangles.ts";
 import { fitted, fontOf, type Scene, timeToX } from "./scene.ts";
 import { ticksOf } from "./ticks.ts";
-import type { Selection, TimelineState } from "./timeline_state.ts";
+import type { TimelineState } from "./timeline_state.ts";
+import type { Selection } from "./under_pointer.ts";
 
 /** CSS pixels between two ticks, at least: room for a label of hours. */
 const TICK_PIXELS = 90;
@@ -32,6 +34,7 @@ export function draw(scene: Scene, state: TimelineState): void {
   tracks.forEach((track, lane) => {
     for (const rectangle of rectanglesOf(track.spans, scene)) drawRectangle(scene, rectangle, lane);
   });
+  drawPlan(scene, tracks, state.plannedBatches);
   drawFleet(scene, state.fleet, state.states);
   drawPulls(scene, tracks, shown.versions);
   drawVersions(scene, shown.versions);
@@ -72,8 +75,7 @@ function drawGrid(scene: Scene): void {
 
 function drawRectangle(scene: Scene, { left, right, kind, span }: Rectangle, lane: number): void {
   const { context, theme, layout } = scene;
-  const top = rowTop(layout, lane) + 2;
-  const height = layout.rowHeight - 4;
+  const { top, height } = spansBox(layout, lane);
   const width = right - left;
   context.fillStyle = kind === "idle" ? theme.idle : theme.colour(classOf(kind).colour);
   context.fillRect(left, top, width > GAP_FROM_WIDTH ? width - GAP : width, height);
@@ -91,7 +93,8 @@ function drawSelection(scene: Scene, { span }: Selection, lane: number): void {
   const width = Math.max(2, timeToX(scene, span.end) - left);
   context.strokeStyle = theme.colour("--ink");
   context.lineWidth = 1.5;
-  context.strokeRect(left, rowTop(layout, lane) + 1.5, width, layout.rowHeight - 3);
+  const { top, height } = spansBox(layout, lane);
+  context.strokeRect(left, top - 0.5, width, height + 1);
 }
 
 function drawLabels(scene: Scene, state: TimelineState): void {

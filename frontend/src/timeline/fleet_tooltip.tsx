@@ -2,8 +2,8 @@
 
 import { clock, number, percent, words } from "../base/format.ts";
 import { classOf } from "./classes.ts";
-import type { FleetPoint } from "./timeline_state.ts";
 import { besidePointer } from "./tooltip.tsx";
+import type { FleetPoint } from "./under_pointer.ts";
 
 export function FleetTooltip({ point, width }: { point: FleetPoint; width: number }) {
   const { row, at, lanes, x, y } = point;

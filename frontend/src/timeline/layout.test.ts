@@ -10,6 +10,7 @@ import {
   MARK_HEIGHT,
   QUEUE_HEIGHT,
   rowTop,
+  spansBox,
 } from "./layout.ts";
 
 test("rows lie beneath the axis, one after the other", () => {
@@ -58,4 +59,15 @@ test("fleet rows push the lanes beneath them down, and every height leads to one
     top += height;
   }
   assert.equal(layout.rowsBottom, top);
+});
+
+test("a plan takes its strip from the lane's own row, so that nothing moves when it is shown", () => {
+  for (const numLanes of [3, 64]) {
+    const [without, withPlan] = [layoutOf(1000, numLanes, true), layoutOf(1000, numLanes, true, 0, [], true)];
+    assert.equal(withPlan.height, without.height);
+    const [before, after] = [spansBox(without, 1), spansBox(withPlan, 1)];
+    assert.equal(after.top, before.top + withPlan.planHeight);
+    assert.equal(after.top + after.height, before.top + before.height);
+    assert.ok(after.height >= 7);
+  }
 });

@@ -18,10 +18,10 @@ const BUBBLES = {
 test("shares are the bubble ledger's, of every lane and of all together", () => {
   const expected = bubbleSums();
   for (const [lane, classes] of Object.entries(expected.by_lane)) {
-    const idle = expected.idle_share_by_lane[lane] ?? Number.NaN;
-    assert.ok(Math.abs(busyShare(classes) - (1 - idle)) < 1e-12, lane);
+    const busy = expected.busy_share_by_lane[lane] ?? Number.NaN;
+    assert.ok(Math.abs(busyShare(classes) - busy) < 1e-12, lane);
   }
-  assert.ok(Math.abs(busyShare(expected.by_class) - (1 - expected.idle_share)) < 1e-12);
+  assert.ok(Math.abs(busyShare(expected.by_class) - expected.busy_share) < 1e-12);
 });
 
 test("totals are the bubble ledger's", () => {
@@ -48,8 +48,9 @@ test("what no span covers comes last, and classes without time not at all", () =
   );
 });
 
-test("only idle time is not busy, and where no time has passed nobody was", () => {
+test("idle time and what no span covers are not busy, and where no time has passed nobody was", () => {
   assert.equal(busyShare(BUBBLES.by_class), 0.5);
+  assert.equal(busyShare({ train: 1, unaccounted: 3 }), 0.25);
   assert.equal(busyShare({}), 0);
   assert.ok(isIdle("idle:drain") && !isIdle("train") && !isIdle("unaccounted"));
 });

@@ -14,8 +14,12 @@ const ORDER = SPAN_CLASSES.map((known) => known.kind);
 
 /** A lane of a paused run neither works nor waits for work. */
 export const PAUSE = "pause";
+const KNOWN: ReadonlySet<string> = new Set(ORDER);
 
 export const isIdle = (name: string) => parseClass(name).known.kind === "idle";
+
+/** Any kind of span but idling and pauses; what no span covers may have been anything. */
+export const isWork = (name: string) => name !== PAUSE && !isIdle(name) && KNOWN.has(parseClass(name).known.kind);
 
 /** Work first in legend order, then idle causes, longest first. */
 export function ordered(classes: Seconds): [string, number][] {
@@ -32,11 +36,15 @@ export function total(classes: Seconds): number {
   return sumOf(Object.entries(classes));
 }
 
-/** The share of lane time that was spent on work, of the time that was not paused; 0 where none has passed. */
+/** Lane time that was not paused: what every share on the page is a share of. */
+export function unpaused(classes: Seconds): number {
+  return sumOf(Object.entries(classes).filter(([name]) => name !== PAUSE));
+}
+
+/** The share of work in the lane time that was not paused; 0 where none has passed. `busy_share` in Python is the same. */
 export function busyShare(classes: Seconds): number {
-  const unpaused = Object.entries(classes).filter(([name]) => name !== PAUSE);
-  const all = sumOf(unpaused);
-  return all > 0 ? 1 - sumOf(unpaused.filter(([name]) => isIdle(name))) / all : 0;
+  const all = unpaused(classes);
+  return all > 0 ? sumOf(Object.entries(classes).filter(([name]) => isWork(name))) / all : 0;
 }
 
 function sumOf(entries: readonly (readonly [string, number])[]): number {
@@ -49,7 +57,7 @@ export interface Loss {
   readonly label: string;
   /** In lane-seconds. */
   readonly seconds: number;
-  /** Share of the time of the role's lanes, as in the table of classes. */
+  /** Share of the unpaused time of the role's lanes, as in the waterfall. */
   readonly share: number;
 }
 
@@ -69,7 +77,13 @@ export function largestLoss(bubbles: Bubbles): Loss | null {
     .flatMap(([role, classes]) =>
       Object.entries(classes)
         .filter(([name]) => isIdle(name) && !ENDS.has(name))
-        .map(([name, seconds]) => ({ role, name, label: classLabel(name), seconds, share: seconds / total(classes) })),
+        .map(([name, seconds]) => ({
+          role,
+          name,
+          label: classLabel(name),
+          seconds,
+          share: seconds / unpaused(classes),
+        })),
     );
   return losses.reduce<Loss | null>((most, loss) => (loss.seconds > (most?.seconds ?? 0) ? loss : most), null);
 }

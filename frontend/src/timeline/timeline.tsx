@@ -30,11 +30,13 @@ interface Props {
   readonly state: TimelineState;
   /** A span was clicked. */
   readonly onPick?: (span: TimelineSpan) => void;
+  /** Whether it says what marks mean and what keys do; of several timelines one is enough. */
+  readonly hasHelp?: boolean;
   /** Address of the file for Perfetto. */
   readonly trace?: string;
 }
 
-export function Timeline({ state, onPick, trace }: Props) {
+export function Timeline({ state, onPick, hasHelp = true, trace }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const pick = useRef(onPick);
   pick.current = onPick;
@@ -44,10 +46,11 @@ export function Timeline({ state, onPick, trace }: Props) {
   const fleetPoint = state.fleetPoint.value;
   useEffect(repaint, [
     state.version.value,
-    state.moves.value,
+    state.window.moves.value,
     state.isLive.value,
     state.filter.value,
     state.openRoles.value,
+    state.plan.isOn.value,
     selection,
     themeVersion.value,
   ]);
@@ -83,15 +86,23 @@ export function Timeline({ state, onPick, trace }: Props) {
         {selection && <SpanTooltip selection={selection} width={state.layout.width} />}
         {fleetPoint && <FleetTooltip point={fleetPoint} width={state.layout.width} />}
       </div>
-      <p class="tiny faint">
-        Ctrl or ⌘ and the wheel zoom, and the wheel alone once the timeline was clicked; drag pans, double-click shows
-        everything.{onPick && " A click on a fragment's span opens its story."} Vertical ticks: a policy version was
-        published; the line at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work. Dashed lines:
-        the run was resized, or went on by a new plan.
-        {state.fleet.length > 0 &&
-          " A row of a role shows the share of its lanes in each state; a click on it shows the lanes."}
-      </p>
+      {hasHelp && <Help state={state} isPicked={onPick !== undefined} />}
     </div>
+  );
+}
+
+function Help({ state, isPicked }: { state: TimelineState; isPicked: boolean }) {
+  return (
+    <p class="tiny faint">
+      Ctrl or ⌘ and the wheel zoom, and the wheel alone once the timeline was clicked; drag pans, double-click shows
+      everything.{isPicked && " A click on a fragment's span opens its story."} Vertical ticks: a policy version was
+      published; the line at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work. Dashed lines:
+      the run was resized, or went on by a new plan.
+      {state.plannedBatches.length > 0 &&
+        " Above a lane, fainter: what the plan promised from each version on, cut where the next version came sooner."}
+      {state.fleet.length > 0 &&
+        " A row of a role shows the share of its lanes in each state; a click on it shows the lanes."}
+    </p>
   );
 }
 
@@ -130,18 +141,19 @@ function Tools({ state, trace }: { state: TimelineState; trace: string | undefin
           <input
             type="checkbox"
             checked={state.isFollowing}
-            onChange={(event) => state.follow(event.currentTarget.checked)}
+            onChange={(event) => state.window.follow(event.currentTarget.checked)}
           />
           Follow live
         </label>
       )}
-      <button type="button" class="button small" aria-label="Zoom in" onClick={() => state.zoom(1 / ZOOM_STEP)}>
+      {state.plan.isOffered && <PlanToggle state={state} />}
+      <button type="button" class="button small" aria-label="Zoom in" onClick={() => state.window.zoom(1 / ZOOM_STEP)}>
         +
       </button>
-      <button type="button" class="button small" aria-label="Zoom out" onClick={() => state.zoom(ZOOM_STEP)}>
+      <button type="button" class="button small" aria-label="Zoom out" onClick={() => state.window.zoom(ZOOM_STEP)}>
         −
       </button>
-      <button type="button" class="button small" onClick={() => state.showAll()}>
+      <button type="button" class="button small" onClick={() => state.window.showAll()}>
         Fit all
       </button>
       {trace !== undefined && (
@@ -158,14 +170,34 @@ function Tools({ state, trace }: { state: TimelineState; trace: string | undefin
   );
 }
 
+function PlanToggle({ state: { plan } }: { state: TimelineState }) {
+  const { notDrawn } = plan;
+  return (
+    <label
+      class="check plan-toggle"
+      title={notDrawn ?? "Above each lane, what the plan in force promised of each batch, from its version on"}
+    >
+      <input
+        type="checkbox"
+        checked={plan.isOn.value && notDrawn === null}
+        disabled={notDrawn !== null}
+        onChange={(event) => {
+          plan.isOn.value = event.currentTarget.checked;
+        }}
+      />
+      Plan
+    </label>
+  );
+}
+
 const KEYS: Readonly<Record<string, (state: TimelineState) => void>> = {
-  ArrowLeft: (state) => state.panByShare(-PAN_SHARE),
-  ArrowRight: (state) => state.panByShare(PAN_SHARE),
-  "+": (state) => state.zoom(1 / ZOOM_STEP),
-  "=": (state) => state.zoom(1 / ZOOM_STEP),
-  "-": (state) => state.zoom(ZOOM_STEP),
-  "0": (state) => state.showAll(),
-  f: (state) => state.follow(true),
+  ArrowLeft: (state) => state.window.panByShare(-PAN_SHARE),
+  ArrowRight: (state) => state.window.panByShare(PAN_SHARE),
+  "+": (state) => state.window.zoom(1 / ZOOM_STEP),
+  "=": (state) => state.window.zoom(1 / ZOOM_STEP),
+  "-": (state) => state.window.zoom(ZOOM_STEP),
+  "0": (state) => state.window.showAll(),
+  f: (state) => state.window.follow(true),
 };
 
 function paint(canvas: HTMLCanvasElement | null, state: TimelineState): void {
@@ -203,8 +235,8 @@ function watch(
     const isMeant = event.ctrlKey || event.metaKey || document.activeElement === canvas;
     if (!isMeant) return;
     event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) state.panByPixels(event.deltaX);
-    else state.zoom(Math.exp(event.deltaY * ZOOM_PER_WHEEL_UNIT), event.offsetX);
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) state.window.panByPixels(event.deltaX);
+    else state.window.zoom(Math.exp(event.deltaY * ZOOM_PER_WHEEL_UNIT), event.offsetX);
   };
   listen("wheel", onWheel, false);
   listen("pointerdown", (event) => {
@@ -220,7 +252,7 @@ function watch(
     else if (Math.abs(dragX - offsetX) > DRAG_PIXELS) {
       isDragged = true;
       state.clearSelection();
-      state.panByPixels(dragX - offsetX);
+      state.window.panByPixels(dragX - offsetX);
       dragX = offsetX;
     }
   });
@@ -236,7 +268,7 @@ function watch(
     pick.current(selection.span);
   });
   listen("pointerleave", () => state.clearSelection());
-  listen("dblclick", () => state.showAll());
+  listen("dblclick", () => state.window.showAll());
   const observer = new ResizeObserver(repaint);
   if (canvas.parentElement) observer.observe(canvas.parentElement);
   return () => {

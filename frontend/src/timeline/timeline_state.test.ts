@@ -132,17 +132,17 @@ test("moving the window by hand stops following, and following takes it back", (
   now = 200;
   loaded(true);
   window();
-  const { value: moves } = state.moves;
-  state.panByShare(-0.5);
+  const { value: moves } = state.window.moves;
+  state.window.panByShare(-0.5);
   assert.equal(state.isFollowing, false);
-  assert.equal(state.moves.value, moves + 1);
+  assert.equal(state.window.moves.value, moves + 1);
   const stopped = window();
   now = 204;
   assert.deepEqual(window(), stopped);
-  state.follow(true);
+  state.window.follow(true);
   assert.ok(state.isFollowing);
   assert.ok(window().to > 204);
-  state.follow(false);
+  state.window.follow(false);
   assert.equal(state.isFollowing, false);
 });
 
@@ -150,11 +150,11 @@ test("zooming about the pointer keeps its instant, about nothing the middle", ()
   loaded();
   const before = window();
   const x = NARROW_LABELS + 0.25 * (WIDTH - NARROW_LABELS);
-  state.zoom(0.5, x);
+  state.window.zoom(0.5, x);
   const after = window();
   const at = before.from + 0.25 * (before.to - before.from);
   assert.ok(Math.abs(after.from + 0.25 * (after.to - after.from) - at) < 1e-9);
-  state.zoom(0.5);
+  state.window.zoom(0.5);
   const middle = (after.from + after.to) / 2;
   assert.ok(Math.abs((window().from + window().to) / 2 - middle) < 1e-9);
 });
@@ -162,20 +162,20 @@ test("zooming about the pointer keeps its instant, about nothing the middle", ()
 test("dragging moves the window by as much time as the pixels stand for", () => {
   loaded();
   window();
-  state.zoom(0.2);
+  state.window.zoom(0.2);
   const before = window();
-  state.panByPixels(WIDTH - NARROW_LABELS);
+  state.window.panByPixels(WIDTH - NARROW_LABELS);
   const share = (window().from - before.from) / (before.to - before.from);
   assert.ok(Math.abs(share - 1) < 1e-9);
-  state.showAll();
+  state.window.showAll();
   assert.ok(window().from <= 100 && window().to >= 200);
 });
 
 test("nothing moves before there is something to show", () => {
-  state.zoom(0.5);
-  state.panByPixels(10);
-  state.showAll();
-  assert.equal(state.moves.value, 0);
+  state.window.zoom(0.5);
+  state.window.panByPixels(10);
+  state.window.showAll();
+  assert.equal(state.window.moves.value, 0);
 });
 
 /** Point at an instant of a lane. */
@@ -259,11 +259,9 @@ test("the axis counts from the first recorded instant", () => {
 test("the kinds of the legend are those of finer spans and of the roles' states too", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   const states = { start: 100, bucket_seconds: 1, num_buckets: 1, stream_seq: 1 };
-  state = new TimelineState(
-    () => 0,
-    null,
-    async () => ({ ...states, roles: [{ role: "rollout", num_lanes: 20, states: { pull: [1], idle: [19] } }] }),
-  );
+  state = new TimelineState(() => 0, {
+    states: async () => ({ ...states, roles: [{ role: "rollout", num_lanes: 20, states: { pull: [1], idle: [19] } }] }),
+  });
   const names = Array.from({ length: 20 }, (_, index) => `rollout-${index}`);
   state.load(timeline({ spans: names.map((name) => span({ lane: name, start: 100, end: 200 })) }));
   state.prepare(WIDTH);
@@ -275,11 +273,7 @@ test("the kinds of the legend are those of finer spans and of the roles' states 
 });
 
 test("64 lanes are a row a role until one is opened, and a filter shows the lanes that match", () => {
-  state = new TimelineState(
-    () => 0,
-    null,
-    () => new Promise(() => undefined),
-  );
+  state = new TimelineState(() => 0, { states: () => new Promise(() => undefined) });
   const names = [
     ...Array.from({ length: 48 }, (_, index) => `rollout-${index}`),
     ...Array.from({ length: 16 }, (_, index) => `trainer-${index}`),

@@ -1,47 +1,43 @@
-/** The state of a run's timeline: what was recorded, the window of time on screen, and the span under the pointer.
- * Components render it and call its methods; nothing is kept elsewhere.
+/** The state of a run's timeline: what was recorded, the rows it is drawn in, and the span under the pointer. Components
+ * render it and call its methods; nothing is kept elsewhere.
  *
- * Invariant: the window always overlaps recorded time.
+ *     LevelsOfDetail   what was recorded, as fine as the window allows
+ *     TimelineWindow   the stretch of time on screen
+ *     FleetStates      what the lanes of each role did, for rows of many lanes
+ *     PlanOverlay      what the run's plans promised
  */
 
 import { type Signal, signal } from "@preact/signals";
-import type { LaneStates, LendDecision, StreamItem, Timeline, TimelineSpan } from "../api/schema.ts";
+import type { LaneStates, StreamItem, Timeline } from "../api/schema.ts";
 import { serverNow } from "../base/clock.ts";
 import { decisionBehind } from "../live/lends.ts";
 import { type FleetRow, matching, type Rows, rowsOf } from "./fleet_rows.ts";
 import { FleetStates, lanesAt, type ReadStates } from "./fleet_states.ts";
 import type { LaneTrack, LaneTracks } from "./lane_tracks.ts";
-import { fleetAt, type Layout, laneAt, layoutOf } from "./layout.ts";
+import { fleetAt, isNarrow, type Layout, laneAt, layoutOf } from "./layout.ts";
 import { LevelsOfDetail, type ReadTimeline } from "./levels_of_detail.ts";
+import { PlanOverlay, type ReadPlans } from "./plan_overlay.ts";
+import { type BatchBesidePlan, plannedAgainstMeasured } from "./planned_batches.ts";
 import type { RecordedTime } from "./recorded_time.ts";
 import { spanAt } from "./search.ts";
-import { type Extent, firstView, fitted, followed, panned, type View, zoomed } from "./view.ts";
-
-/** The span under the pointer. */
-export interface Selection {
-  readonly track: LaneTrack;
-  readonly span: TimelineSpan;
-  /** The decision that lent the lane, for a lent span. */
-  readonly lend: LendDecision | undefined;
-  /** The pointer, in CSS pixels of the canvas. */
-  readonly x: number;
-  readonly y: number;
-}
-
-/** The instant of a fleet row under the pointer. */
-export interface FleetPoint {
-  readonly row: FleetRow;
-  readonly at: number;
-  /** Mean number of lanes by kind of span about that instant, the most first. */
-  readonly lanes: readonly (readonly [kind: string, lanes: number])[];
-  readonly x: number;
-  readonly y: number;
-}
+import { TimelineWindow } from "./timeline_window.ts";
+import type { FleetPoint, Selection } from "./under_pointer.ts";
+import type { Extent, View } from "./view.ts";
 
 /** How near the pointer must be to a span too thin to hit, in CSS pixels. */
 const SLACK_PIXELS = 3;
 /** How far the present may lie beyond the newest span: a clock that is far ahead must not empty the window. */
 const MAX_LEAD_SECONDS = 5;
+
+/** Where a timeline reads from; what is not given is not drawn. */
+export interface TimelineReaders {
+  /** Windows of the run; without it only what is loaded is drawn. */
+  readonly timeline?: ReadTimeline;
+  /** What the lanes of each role did; without it every lane has a row, however many there are. */
+  readonly states?: ReadStates;
+  /** What the run's plans promised. */
+  readonly plans?: ReadPlans;
+}
 
 export class TimelineState {
   /** Rises when anything drawn changed but window and selection. */
@@ -49,8 +45,6 @@ export class TimelineState {
   readonly isLoaded = signal(false);
   /** Whether the run still reports: only then is there a present to follow. */
   readonly isLive = signal(false);
-  /** Rises when the window was moved by hand. */
-  readonly moves = signal(0);
   readonly selection: Signal<Selection | null> = signal(null);
 
   /** Which lanes are shown: words of their name, role, node or device; all when empty. */
@@ -60,33 +54,36 @@ export class TimelineState {
   /** Roles of many lanes whose lanes are shown too. */
   readonly openRoles = signal<ReadonlySet<string>>(new Set());
 
+  readonly window: TimelineWindow;
+  readonly plan: PlanOverlay;
   private readonly levels: LevelsOfDetail;
   private readonly fleetStates: FleetStates | null;
 
-  /** null until there is something to show. No signal: while it follows the present, every painted frame moves it. */
-  private view: View | null = null;
-  private readonly isMovedAway = signal(false);
-  private width = 0;
-
-  /** `read` answers windows; without it only what is loaded is drawn. `readStates` answers what the lanes of each role
-   * did; without it every lane has a row, however many there are. */
   constructor(
     private readonly now: () => number = serverNow,
-    read: ReadTimeline | null = null,
-    readStates: ReadStates | null = null,
+    readers: TimelineReaders = {},
+    /** What the axis covers at least, where another timeline has the same. */
+    private readonly least: Extent | null = null,
   ) {
-    const onRead = () => {
+    const forget = () => {
       this.selection.value = null;
+    };
+    const onRead = () => {
+      forget();
       this.version.value += 1;
     };
-    this.levels = new LevelsOfDetail(read, onRead);
-    this.fleetStates = readStates && new FleetStates(readStates, onRead);
+    // What the pointer is over is another span once the window moved, of which finer ones may be on their way.
+    this.window = new TimelineWindow(() => this.extent(), forget);
+    this.plan = new PlanOverlay(readers.plans ?? null, onRead);
+    this.levels = new LevelsOfDetail(readers.timeline ?? null, onRead);
+    this.fleetStates = readers.states ? new FleetStates(readers.states, onRead) : null;
   }
 
   /** Replace everything by a REST answer. */
   load(answer: Timeline): void {
     this.levels.load(answer);
     this.fleetStates?.reset();
+    this.plan.reset();
     this.selection.value = null;
     this.isLoaded.value = true;
     this.version.value += 1;
@@ -95,6 +92,7 @@ export class TimelineState {
   /** Apply an item of the stream; whoever applies several raises `version` once after them. Returns whether it changed
    * what is drawn. */
   apply(item: StreamItem): boolean {
+    if (item.type === "plan" || item.type === "lanes") this.plan.reset();
     return this.levels.apply(item);
   }
 
@@ -153,7 +151,7 @@ export class TimelineState {
 
   /** Everything but lanes, as fine as the window allows. */
   get shown(): RecordedTime {
-    return this.levels.at(this.view);
+    return this.levels.at(this.window.view);
   }
 
   /** Where things lie on a canvas as wide as the last one prepared. */
@@ -161,58 +159,38 @@ export class TimelineState {
     const { resizes, plans, queues } = this.levels.whole;
     const numMarkRows = [resizes, plans].filter(({ length }) => length > 0).length;
     const { tracks, fleetAfter } = this.rows;
-    return layoutOf(this.width, tracks.length, queues.length > 0, numMarkRows, fleetAfter);
+    const { width } = this.window;
+    const hasPlan = this.plan.isDrawn && !isNarrow(width);
+    return layoutOf(width, tracks.length, queues.length > 0, numMarkRows, fleetAfter, hasPlan);
   }
 
   /** The instant from which the axis counts. */
   get origin(): number {
-    return this.lanes.extent()?.from ?? 0;
+    return this.extent()?.from ?? 0;
+  }
+
+  /** The batches on screen whose plan is drawn: where each lane has a row, on a canvas with room for it. */
+  get plannedBatches(): readonly BatchBesidePlan[] {
+    const { view, width } = this.window;
+    if (!view || isNarrow(width) || this.rows.tracks.length === 0) return [];
+    return this.plan.batches(this.shown.versions, view, this.isLive.value, this.window.secondsPerPixel(view));
   }
 
   /** Make ready to draw on a canvas of `width` CSS pixels: the window goes with the present where it follows. Returns
    * the window, or null where there is nothing to draw. */
   prepare(width: number): View | null {
+    const view = this.window.prepare(width, this.isLive.peek());
     const extent = this.extent();
-    if (!extent || width <= 0) return null;
-    this.width = width;
-    if (!this.view) this.view = firstView(extent, this.isLive.peek());
-    else if (this.view.follow) this.view = followed(this.view, extent);
-    this.levels.show(this.view, extent);
-    if (this.fleet.length > 0) this.fleetStates?.show(this.view, extent);
-    return this.view;
+    if (!view || !extent) return null;
+    this.levels.show(view, extent);
+    if (this.fleet.length > 0) this.fleetStates?.show(view, extent);
+    if (this.rows.tracks.length > 0 && !isNarrow(width)) this.plan.show();
+    return view;
   }
 
   /** Whether the window goes with the present. */
   get isFollowing(): boolean {
-    return this.isLive.value && !this.isMovedAway.value;
-  }
-
-  /** Zoom by `factor` (< 1: closer) about the pointer's `x`, or about the middle. */
-  zoom(factor: number, x?: number): void {
-    this.change((view, extent) =>
-      zoomed(view, factor, x === undefined ? (view.from + view.to) / 2 : this.timeAt(x, view), extent),
-    );
-  }
-
-  panBySeconds(seconds: number): void {
-    this.change((view, extent) => panned(view, seconds, extent));
-  }
-
-  panByPixels(pixels: number): void {
-    this.change((view, extent) => panned(view, pixels * this.secondsPerPixel(view), extent));
-  }
-
-  /** Move by a share of the window. */
-  panByShare(share: number): void {
-    this.change((view, extent) => panned(view, (view.to - view.from) * share, extent));
-  }
-
-  showAll(): void {
-    this.change((view, extent) => fitted(extent, view.follow));
-  }
-
-  follow(isOn: boolean): void {
-    this.change((view, extent) => (isOn ? followed(view, extent) : { ...view, follow: false }));
+    return this.isLive.value && !this.window.isMovedAway.value;
   }
 
   /** The pointer is at a point of the canvas: the span there becomes the selection. */
@@ -233,48 +211,37 @@ export class TimelineState {
   }
 
   private fleetUnder(x: number, y: number): FleetPoint | null {
-    const { layout, view, states } = this;
+    const { layout, states } = this;
+    const { view } = this.window;
     const row = this.fleet[fleetAt(layout, y) ?? -1];
     if (!view || !states || !row || x < layout.labelWidth) return null;
-    const at = this.timeAt(x, view);
+    const at = this.window.timeAt(x, view);
     return { row, at, lanes: lanesAt(states, row.role, at), x, y };
   }
 
   private spanUnder(x: number, y: number): Selection | null {
-    const { layout, view } = this;
+    const { layout } = this;
+    const { view } = this.window;
     const lane = laneAt(layout, y);
     const track = lane === null ? undefined : this.tracks[lane];
     if (!view || !track || x < layout.labelWidth) return null;
-    const span = spanAt(track.spans, this.timeAt(x, view), this.secondsPerPixel(view) * SLACK_PIXELS);
+    const span = spanAt(track.spans, this.window.timeAt(x, view), this.window.secondsPerPixel(view) * SLACK_PIXELS);
     if (!span) return null;
     const lend =
       span.kind === "lent_generate" ? decisionBehind(this.levels.whole.lends, track.lane, span.start) : undefined;
-    return { track, span, lend, x, y };
-  }
-
-  private change(move: (view: View, extent: Extent) => View): void {
-    const extent = this.extent();
-    if (!extent || !this.view) return;
-    this.view = move(this.view, extent);
-    this.isMovedAway.value = !this.view.follow;
-    // What the pointer is over is another span now, of which finer ones may be on their way.
-    this.selection.value = null;
-    this.moves.value += 1;
+    const plan = plannedAgainstMeasured(this.plannedBatches, span, track.spans);
+    return { track, span, lend, plan, x, y };
   }
 
   /** Recorded time; of a live run, up to the present: between two batches of events it moves on all the same. */
   private extent(): Extent | null {
-    const extent = this.lanes.extent();
+    const recorded = this.lanes.extent();
+    const extent = recorded && union(recorded, this.least ?? recorded);
     if (!extent || !this.isLive.peek()) return extent;
     return { from: extent.from, to: Math.max(extent.to, Math.min(this.now(), extent.to + MAX_LEAD_SECONDS)) };
   }
+}
 
-  private secondsPerPixel(view: View): number {
-    const { width, labelWidth } = this.layout;
-    return (view.to - view.from) / (width - labelWidth);
-  }
-
-  private timeAt(x: number, view: View): number {
-    return view.from + (x - this.layout.labelWidth) * this.secondsPerPixel(view);
-  }
+function union(a: Extent, b: Extent): Extent {
+  return { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) };
 }

@@ -5,15 +5,15 @@ import { clock } from "../base/format.ts";
 import { lendOf } from "../live/lends.ts";
 import { lane, lendItem, span } from "../testing/builders.ts";
 import { attributes, textOf } from "../testing/markup.ts";
-import type { Selection } from "./timeline_state.ts";
 import { factsOf, SpanTooltip } from "./tooltip.tsx";
+import type { Selection } from "./under_pointer.ts";
 
 const DECISION = lendOf(lendItem(1, 4, { predicted: 1.5 }));
 
 function selection(fields: Parameters<typeof span>[0] = {}, lend?: LendDecision): Selection {
   const selected = span({ start: 100, end: 103, ...fields });
   const info = lane("trainer-0", { device: "gpu 3" });
-  return { track: { lane: "trainer-0", info, spans: [selected] }, span: selected, lend, x: 50, y: 60 };
+  return { track: { lane: "trainer-0", info, spans: [selected] }, span: selected, lend, plan: null, x: 50, y: 60 };
 }
 
 test("a span of which nothing is known but its time says where and when", () => {
@@ -71,4 +71,13 @@ test("near the right edge it stands left of the pointer", () => {
 test("one sample is a number of samples, two spans are several", () => {
   const facts = Object.fromEntries(factsOf(selection({ num_samples: 1, num_spans: 2 })));
   assert.deepEqual([facts.Samples, facts.Spans], ["1", "2, most of it this"]);
+});
+
+test("a batch and its part are told against the plan, one that goes on with what is planned only", () => {
+  const batch = { planned: 2, measured: 3 };
+  const ended = { ...selection(), plan: { version: 4, batch, part: { planned: 1, measured: 1.5 } } };
+  const facts = Object.fromEntries(factsOf(ended));
+  assert.deepEqual([facts["v4 to v5"], facts["Generate then"]], ["3.0 s, planned 2.0 s", "1.5 s, planned 1.0 s"]);
+  const open = { ...ended, plan: { version: 4, batch: { planned: 2, measured: null }, part: null } };
+  assert.equal(Object.fromEntries(factsOf(open))["v4 to v5"], "planned 2.0 s");
 });

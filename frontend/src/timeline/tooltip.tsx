@@ -3,7 +3,8 @@
 import type { LendDecision } from "../api/schema.ts";
 import { clock, duration } from "../base/format.ts";
 import { causeLabel, classOf } from "./classes.ts";
-import type { Selection } from "./timeline_state.ts";
+import type { PlannedAgainstMeasured } from "./planned_batches.ts";
+import type { Selection } from "./under_pointer.ts";
 
 /** The pointer's distance, and the width that a tooltip may need, in CSS pixels. */
 const [OFFSET_X, OFFSET_Y, WIDTH] = [14, 16, 260];
@@ -32,7 +33,7 @@ export function besidePointer(x: number, y: number, width: number) {
 }
 
 /** What is known of a span, by name. */
-export function factsOf({ track, span, lend }: Selection): [string, string][] {
+export function factsOf({ track, span, lend, plan }: Selection): [string, string][] {
   const facts: [string, string][] = [["Lane", `${track.lane}${track.info ? ` · ${track.info.device}` : ""}`]];
   if (span.num_spans > 1) facts.push(["Spans", `${span.num_spans}, most of it this`]);
   if (span.cause !== null) facts.push(["Cause", causeLabel(span.cause)]);
@@ -44,9 +45,23 @@ export function factsOf({ track, span, lend }: Selection): [string, string][] {
   if (span.num_samples > 0) facts.push(["Samples", String(span.num_samples)]);
   if (lend) facts.push(["Lent by", decisionText(lend)]);
   facts.push(["From", clock(span.start)]);
+  if (plan) facts.push(...planFacts(plan, classOf(span.kind).label));
   return facts;
 }
 
-function decisionText({ decision, predicted_gain_seconds: gain }: LendDecision): string {
-  return gain === null ? `decision ${decision}` : `decision ${decision}, to gain ${duration(gain)}`;
+/** A batch and its part against the plan. */
+function planFacts({ version, batch, part }: PlannedAgainstMeasured, kind: string): [string, string][] {
+  const facts: [string, string][] = [[`v${version} to v${version + 1}`, againstPlan(batch)]];
+  if (part) facts.push([`${kind} then`, againstPlan(part)]);
+  return facts;
+}
+
+function againstPlan({ planned, measured }: { planned: number; measured: number | null }): string {
+  return measured === null ? `planned ${duration(planned)}` : `${duration(measured)}, planned ${duration(planned)}`;
+}
+
+function decisionText({ decision, predicted_gain_seconds: gain, least_gain_seconds: least }: LendDecision): string {
+  if (gain === null) return `decision ${decision}`;
+  const threshold = least === null ? "" : `, at least ${duration(least)}`;
+  return `decision ${decision}, to gain ${duration(gain)}${threshold}`;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bubbleSums } from "../testing/committed.ts";
 import { SPAN_CLASSES } from "./classes.ts";
-import { total } from "./shares.ts";
+import { busyShare, PAUSE, unpaused } from "./shares.ts";
 import { waterfallOf } from "./waterfall.ts";
 
 const NAMES = [
@@ -25,13 +25,14 @@ function* someLaneTime(): Generator<Record<string, number>> {
   }
 }
 
-test("whatever lanes did, each part begins where the one before ended, and all lane time is taken", () => {
+test("whatever lanes did, each part begins where the one before ended, and all but pauses is taken", () => {
   for (const classes of someLaneTime()) {
-    const { lost, worked, remaining, total: all } = waterfallOf(classes);
+    const { paused, lost, worked, remaining, total: all } = waterfallOf(classes);
     const falls = [...lost, ...worked];
-    assert.equal(falls.length, Object.keys(classes).length);
+    assert.equal(falls.length + Number(paused > 0), Object.keys(classes).length);
+    assert.equal(paused, classes[PAUSE] ?? 0);
     if (falls.length === 0) continue;
-    assert.equal(all, total(classes));
+    assert.equal(all, unpaused(classes));
     assert.deepEqual([falls[0]?.before, falls.at(-1)?.after], [1, 0]);
     falls.forEach(({ name, seconds, before, after }, index) => {
       assert.equal(seconds, classes[name]);
@@ -39,30 +40,35 @@ test("whatever lanes did, each part begins where the one before ended, and all l
       assert.ok(Math.abs(before - after - seconds / all) < 1e-12, name);
     });
     assert.equal(remaining, worked[0]?.before ?? 0);
+    // A small share is what is left of a large one: it is as exact as that.
+    assert.ok(Math.abs(remaining - busyShare(classes)) < 1e-12);
   }
 });
 
-test("the parts are those of the bubble ledger", () => {
-  const { by_class, total_seconds } = bubbleSums();
-  const { lost, worked, total: all } = waterfallOf(by_class);
-  assert.equal(all, total_seconds);
-  assert.deepEqual(Object.fromEntries([...lost, ...worked].map(({ name, seconds }) => [name, seconds])), by_class);
+test("the parts are those of the bubble ledger, and what remains for work is its busy share", () => {
+  const { by_class, total_seconds, busy_share } = bubbleSums();
+  const { paused, lost, worked, remaining, total: all } = waterfallOf(by_class);
+  assert.equal(all + paused, total_seconds);
+  const parts = Object.fromEntries([...lost, ...worked].map(({ name, seconds }) => [name, seconds]));
+  assert.deepEqual({ ...parts, [PAUSE]: paused }, by_class);
+  assert.ok(Math.abs(remaining - busy_share) < 1e-12);
 });
 
-test("pauses come first, then idleness, the longest first, then what no span covers, then work", () => {
+test("pauses are left out; first comes idleness, the longest first, then what no span covers, then work", () => {
   const classes = { train: 5, unaccounted: 9, "idle:drain": 1, generate: 20, pause: 2, "idle:start_up": 3, pull: 0 };
-  const { lost, worked, remaining } = waterfallOf(classes);
+  const { paused, lost, worked, remaining } = waterfallOf(classes);
+  assert.equal(paused, 2);
   assert.deepEqual(
     lost.map(({ name }) => name),
-    ["pause", "idle:start_up", "idle:drain", "unaccounted"],
+    ["idle:start_up", "idle:drain", "unaccounted"],
   );
   assert.deepEqual(
     worked.map(({ name }) => name),
     ["generate", "train"],
   );
-  assert.equal(remaining, 25 / 40);
+  assert.equal(remaining, 25 / 38);
 });
 
 test("where no time has passed there is nothing to take from", () => {
-  assert.deepEqual(waterfallOf({}), { total: 0, lost: [], remaining: 0, worked: [] });
+  assert.deepEqual(waterfallOf({}), { paused: 0, total: 0, lost: [], remaining: 0, worked: [] });
 });

@@ -1,12 +1,14 @@
 /** The waterfall of lane time, of all lanes or of one role's: a row for each class, whose bar begins where the one above
  * ended. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Bubbles } from "../api/schema.ts";
 import { duration, percent, words } from "../base/format.ts";
 import { Segmented } from "../ui/controls.tsx";
+import { Term } from "../ui/term.tsx";
 import { classLabel, parseClass } from "./classes.ts";
-import { roles } from "./shares.ts";
+import { PAUSE, roles } from "./shares.ts";
 import { type Fall, waterfallOf } from "./waterfall.ts";
 
 const ALL = "";
@@ -15,7 +17,7 @@ export function WaterfallTable({ bubbles }: { bubbles: Bubbles }) {
   const [role, setRole] = useState(ALL);
   const byRole = roles(bubbles);
   const classes = byRole.find(([name]) => role !== ALL && name === role)?.[1] ?? bubbles.by_class;
-  const { total, lost, remaining, worked } = waterfallOf(classes);
+  const { paused, total, lost, remaining, worked } = waterfallOf(classes);
   const shares = [...lost, ...worked].reduce((sum, { before, after }) => sum + before - after, 0);
   return (
     <div>
@@ -44,11 +46,14 @@ export function WaterfallTable({ bubbles }: { bubbles: Bubbles }) {
             </tr>
           </thead>
           <tbody>
-            <Sum label="All lane time" share={1} seconds={total} />
+            {paused > 0 && <Paused seconds={paused} />}
+            <Sum label={paused > 0 ? "All other lane time" : "All lane time"} share={1} seconds={total} />
             {lost.map((fall) => (
               <Part key={fall.name} fall={fall} />
             ))}
-            {worked.length > 0 && <Sum label="Work" share={remaining} seconds={remaining * total} />}
+            {worked.length > 0 && (
+              <Sum label={<Term word="busy share">Busy</Term>} share={remaining} seconds={remaining * total} />
+            )}
             {worked.map((fall) => (
               <Part key={fall.name} fall={fall} />
             ))}
@@ -67,7 +72,7 @@ export function WaterfallTable({ bubbles }: { bubbles: Bubbles }) {
 }
 
 /** What there is to take from. */
-function Sum({ label, share, seconds }: { label: string; share: number; seconds: number }) {
+function Sum({ label, share, seconds }: { label: ComponentChildren; share: number; seconds: number }) {
   return (
     <tr class="waterfall-sum">
       <td>{label}</td>
@@ -76,6 +81,18 @@ function Sum({ label, share, seconds }: { label: string; share: number; seconds:
       </td>
       <td class="right num">{percent(share, 1)}</td>
       <td class="right num">{duration(seconds)}</td>
+    </tr>
+  );
+}
+
+/** Pauses are no part of the whole that shares are of. */
+function Paused({ seconds }: { seconds: number }) {
+  return (
+    <tr>
+      <td>{classLabel(PAUSE)}</td>
+      <td class="tiny faint">left out of all shares</td>
+      <td class="right num muted">–</td>
+      <td class="right num muted">{duration(seconds)}</td>
     </tr>
   );
 }

@@ -40,6 +40,14 @@ class ReplayErrorsBody(TypedDict):
 
 
 @with_config(use_attribute_docstrings=True)
+class SecondsRange(TypedDict):
+    """What the counted batches may take on a device, within the range of what its profile assumes."""
+
+    least: float
+    most: float
+
+
+@with_config(use_attribute_docstrings=True)
 class ReplayBody(TypedDict):
     """Successive batches of a run as they were, replayed as they ran, and replayed under other settings."""
 
@@ -51,6 +59,8 @@ class ReplayBody(TypedDict):
     own: ReplaySchedule
     """The replay under the run's own settings; without spans."""
     chosen: ReplaySchedule
+    chosen_range: SecondsRange | None
+    """Of `chosen` on another device than the run's; null on its own."""
     errors: ReplayErrorsBody
     spec: Annotated[dict[str, Any], JsonOf(RunSpec)]
     """The run's spec with the settings asked for, to start a run with."""

@@ -10,13 +10,14 @@ is bounded; what is answered carries the error of the same computation on what r
 import gzip
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
 
 from accounts.models import User
-from analysis.replay.replay_body import ReplayBody, ReplaySchedule, num_batches_within, schedule_body
+from analysis.replay.replay_body import ReplayBody, ReplaySchedule, SecondsRange, num_batches_within, schedule_body
 from gallery.artifacts import schedule_log
 from gallery.storage import open_to_read
 from runs.advisory_lock import advisory_lock
@@ -36,8 +37,8 @@ from worker.scheduling.rescheduling.recording import NothingRecorded, read_recor
 from worker.scheduling.rescheduling.reschedule import ReplayTooLong, Schedule, Setting, errors, measured, reschedule
 
 MAX_FRAGMENTS = 6000
-"""Fragments that are replayed, of the newest batches: three simulations of 60 µs a fragment, with room for slow
-machines."""
+"""Fragments that are replayed, of the newest batches: three simulations of 60 µs a fragment, or five on another device,
+with room for slow machines."""
 MAX_LOG_BYTES = 24 * 2**20
 """Of a compressed log: about 2,000,000 lines, which take a minute to read."""
 MAX_SPANS = 4000
@@ -88,11 +89,23 @@ def _replay(run: Run, asked: Mapping[str, Any]) -> ReplayBody:
         "num_batches_drawn": num_drawn,
         "measured": _measured_body(run.pk, past, truth, until=truth.batch_ends[num_drawn - 1]),
         "own": own_body,
+        "chosen_range": _range_on_device(past, setting),
         "chosen": schedule_body(chosen, until=chosen.batch_ends[num_drawn - 1]),
         "errors": {"recorded": found.recorded, "costs": found.costs},
         "spec": spec.model_dump(mode="json"),
         "warnings": _warnings(past, spec, setting),
     }
+
+
+def _range_on_device(past: RecordedRun, setting: Setting) -> SecondsRange | None:
+    """The seconds on another device, as slow and as fast at arithmetic as its profile's sources allow."""
+    if setting.device is None:
+        return None
+    slow, fast = (
+        reschedule(past, replace(setting, device=setting.device.with_efficiency_at(end)), with_spans=False).seconds
+        for end in ("low", "high")
+    )
+    return {"least": min(slow, fast), "most": max(slow, fast)}
 
 
 def _lines(run_id: UUID) -> Iterator[Line]:

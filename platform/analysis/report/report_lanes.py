@@ -11,6 +11,8 @@ from uuid import UUID
 from telemetry.observed_lanes import Lane
 from telemetry.timeline.bubbles import bubbles
 from telemetry.timeline.timeline import timeline
+from worker.contracts.spans import SpanKind
+from worker.scheduling.timeline.busy_share import busy_share
 
 MAX_SPANS = 3000
 """Spans in the picture: of more, short neighbours are merged, as on the run page."""
@@ -42,7 +44,11 @@ class LaneTime:
     height: int
     num_lanes_left_out: int
     shares: Sequence[Share]
+    """Of the time that was not paused, the largest first."""
+    busy_share: float
     total_seconds: float
+    """Time that was not paused."""
+    paused_seconds: float
     lanes: Sequence[Lane]
     """The lanes that were placed: role, node and device of each."""
 
@@ -60,15 +66,18 @@ def lane_time(run_id: UUID, *, now: float) -> LaneTime:
         if span["lane"] in shown:
             x, width = (span["start"] - start) / length * WIDTH, (span["end"] - span["start"]) / length * WIDTH
             bars[span["kind"]].append(f"M{x:.2f} {shown[span['lane']]}h{width:.2f}v{BAR}h{-width:.2f}z")
-    found = bubbles(run_id)
+    unpaused = dict(bubbles(run_id)["by_class"])
+    paused = unpaused.pop(SpanKind.PAUSE.value, 0.0)
     return LaneTime(
         rows=list(shown.items()),
         paths=[(kind, "".join(parts)) for kind, parts in sorted(bars.items())],
         ticks=[(length * tick / _NUM_TICKS, WIDTH * tick / _NUM_TICKS) for tick in range(_NUM_TICKS + 1)],
         height=len(shown) * ROW,
         num_lanes_left_out=len(names) - len(shown),
-        shares=_shares(found["by_class"], found["total_seconds"]),
-        total_seconds=found["total_seconds"],
+        shares=_shares(unpaused, sum(unpaused.values())),
+        busy_share=busy_share(unpaused),
+        total_seconds=sum(unpaused.values()),
+        paused_seconds=paused,
         lanes=drawn["lanes"],
     )
 

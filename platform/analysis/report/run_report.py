@@ -24,11 +24,9 @@ from telemetry.stream_items import TRANSITION
 from worker.contracts.metric_names import Metric
 from worker.contracts.release import VERSION
 from worker.contracts.run_spec import RunSpec
-from worker.contracts.spans import SpanKind
 
 MAX_EVENTS = 200
 """Most changes of state that are listed, from the first."""
-_NOT_AT_WORK = frozenset({SpanKind.IDLE.value, SpanKind.PAUSE.value, "unaccounted"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +57,13 @@ def render_report(run: Run, body: RunBody) -> str:
     now = timezone.now()
     found = curves(run.pk, max_points=MAX_POINTS)
     lanes = lane_time(run.pk, now=now.timestamp())
-    busy = sum(share.percent for share in lanes.shares if share.kind not in _NOT_AT_WORK)
     software = stream_items(run.pk, after_seq=0, limit=MAX_EVENTS, types=["software"])
     context: dict[str, Any] = {
         "run": run,
         "body": body,
         "written_at": now,
         "tandem_version": VERSION,
-        "outcomes": _outcomes(run, body, found["series"], busy if lanes.shares else None),
+        "outcomes": _outcomes(run, body, found["series"], 100 * lanes.busy_share if lanes.shares else None),
         "charts": charts(found),
         "pictures": pictures(run.pk),
         "lane_time": lanes,
@@ -113,11 +110,11 @@ def _outcomes(run: Run, body: RunBody, series: dict[str, Series], busy_percent: 
             "over all batches.",
         ),
         Outcome(
-            label="Lanes at work",
+            label="Busy share",
             value=busy_percent,
             unit="%",
-            definition="Seconds in which a lane neither idled nor paused ÷ seconds of all lanes, from the first span "
-            "of each to its last.",
+            definition="Lane time spent on any work ÷ the lane time that was not paused. The rest is idle, or no lane "
+            "reported it.",
         ),
     ]
 

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from api.contract_schema import component, named_component, page_schema
+from api.contract_schema import component, list_of, named_component, page_schema
 from api.request_parsing import checked
 from api.serializers import telemetry as bodies
 from runs.models import Run
@@ -33,6 +33,7 @@ from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item
 from telemetry.timeline.bubbles import Bubbles, bubbles
 from telemetry.timeline.lane_states import LaneStates, lane_states
 from telemetry.timeline.perfetto_trace import perfetto_trace
+from telemetry.timeline.planned_time import PlannedTime, planned_time
 from telemetry.timeline.timeline import Timeline, timeline
 
 STREAM_ITEMS = {"type": "array", "items": named_component("StreamItem")}
@@ -83,6 +84,15 @@ class LaneStatesView(RunDataView):
         asked = checked(bodies.LaneStatesQuery(data=request.query_params))
         window = {"start": asked.get("from"), "end": asked.get("to")}
         return Response(lane_states(self.run(run_id).pk, buckets=asked["buckets"], **window))
+
+
+@method_decorator(gzip_page, name="dispatch")
+class PlannedTimeView(RunDataView):
+    @extend_schema(responses={200: list_of(PlannedTime)})
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """What each plan of the run promised for every lane, batch by batch, to be drawn above what happened. A batch
+        begins where the timeline has a version."""
+        return Response(planned_time(self.run(run_id).pk))
 
 
 class TraceView(RunDataView):

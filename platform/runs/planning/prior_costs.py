@@ -39,11 +39,19 @@ def prior_costs(attempt: Attempt, lanes: Sequence[LaneGrant], device_of: Mapping
     """The assumed costs, by the lanes that the attempt holds; empty without a plan. `device_of`: by lane that is no
     reward lane."""
     revision = attempt.plan_revision
-    expected = [] if revision is None else [WorkCost.model_validate(cost) for cost in revision.plan["expected"]]
+    if revision is None:
+        return ()
+    return costs_of_lanes(revision.plan["expected"], {grant.lane: grant.role for grant in lanes}, device_of)
+
+
+def costs_of_lanes(
+    expected: Sequence[Mapping[str, Any]], roles: Mapping[str, LaneRole], device_of: Mapping[str, str]
+) -> tuple[WorkCost, ...]:
+    """Expected costs, as `expected_costs` gives them, by the lanes with these roles and devices."""
     by_kind: dict[str, list[WorkCost]] = {}
-    for cost in expected:
+    for cost in map(WorkCost.model_validate, expected):
         by_kind.setdefault(cost.lane, []).append(cost)
-    names = {grant.lane: _REWARD if grant.role is LaneRole.REWARD else device_of[grant.lane] for grant in lanes}
+    names = {lane: _REWARD if role is LaneRole.REWARD else device_of[lane] for lane, role in roles.items()}
     return tuple(
         cost.model_copy(update={"lane": lane})
         for lane, kind in {**names, GANG: GANG}.items()

@@ -23,6 +23,7 @@ from telemetry.models import AttemptStream
 from telemetry.prompts.group_outcomes import store_group_outcomes
 from telemetry.stream_items import event_body, item
 from telemetry.timeline.bubbles import add_lane_time
+from telemetry.timeline.lane_state_rollups import add_lane_states
 from worker.contracts.events import RunEvent
 from worker.contracts.ingest import IngestAnswer, IngestBatch
 
@@ -76,6 +77,7 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
     copy_spans(run_id, attempt, numbered)
     store_group_outcomes(run_id, attempt, fresh)
     add_lane_time(run_id, attempt, fresh)
+    add_lane_states(run_id, numbered)
     publish_run(
         run_id,
         [

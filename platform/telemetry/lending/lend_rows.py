@@ -76,6 +76,9 @@ class Lend(TypedDict):
     predicted_gain_seconds: float | None
     """Seconds by which the borrower was predicted to get ahead through this lane. Between runs: over the stay that was
     expected, net of switching."""
+    least_gain_seconds: float | None
+    """The threshold when it was lent: for less it would not have been. Null between runs, where a loan must save a
+    share of each batch, and where nothing was predicted."""
     realised_gain_seconds: float | None
     """Seconds by which it did. Between runs: by the whole batches of the loan, of which each is compared with the run's
     batches without borrowed lanes, net of switching, shared by the lanes on loan; so far, while it is lent."""

@@ -36,6 +36,9 @@ class LendDecision(TypedDict):
     """Fragments that each lane may generate."""
     predicted_gain_seconds: float | None
     """Seconds by which the open batches were predicted to end sooner; null without a prediction (greedy)."""
+    least_gain_seconds: float | None
+    """The policy's threshold at that time: it would not have lent for less. Null without a prediction, and for what an
+    older version reported."""
     settled_at: float | None
     """Unix time at which the batches then open had ended, in seconds; null before."""
     realised_gain_seconds: float | None
@@ -126,7 +129,8 @@ class LaneLend:
     switch_seconds: float = 0.0
     num_samples: int = 0
     predicted_gain_seconds: float | None
-    """Of the decision, by each of its lanes, like the next."""
+    """Of the decision, by each of its lanes, like the next two."""
+    least_gain_seconds: float | None
     realised_gain_seconds: float | None
 
 
@@ -151,7 +155,8 @@ def lane_lends(
 
 def _lanes_of(run_id: UUID, one: LendDecision) -> list[LaneLend]:
     num_lanes = len(one["lanes"])
-    predicted, realised = one["predicted_gain_seconds"], one["realised_gain_seconds"]
+    predicted, least = one["predicted_gain_seconds"], one["least_gain_seconds"]
+    realised = one["realised_gain_seconds"]
     return [
         LaneLend(
             run_id=run_id,
@@ -162,6 +167,7 @@ def _lanes_of(run_id: UUID, one: LendDecision) -> list[LaneLend]:
             begin=one["at"],
             end=one["settled_at"],
             predicted_gain_seconds=None if predicted is None else predicted / num_lanes,
+            least_gain_seconds=None if least is None else least / num_lanes,
             realised_gain_seconds=None if realised is None else realised / num_lanes,
         )
         for lane in one["lanes"]
@@ -211,6 +217,7 @@ def _decisions(run_id: UUID, up_to: int) -> list[LendDecision]:
                 "lanes": body["lanes"],
                 "num_fragments": body["num_fragments"],
                 "predicted_gain_seconds": body["predicted_gain_seconds"],
+                "least_gain_seconds": body.get("least_gain_seconds"),
                 "settled_at": None,
                 "realised_gain_seconds": None,
             }

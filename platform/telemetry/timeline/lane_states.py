@@ -1,9 +1,14 @@
 """How many lanes of each role did what, over time: what a timeline of many lanes shows before its lanes are opened.
 
+    short buckets   summed from the spans of the window
+    longer ones     summed from stored ones, which a long run has far fewer of (`lane_state_rollups`)
+
 Invariant: in every bucket the states of a role sum to the mean number of its lanes that spans cover, at any length of
 the buckets, since a span counts in each bucket by the part of it that lies there.
 """
 
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -11,8 +16,9 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from telemetry.models import LaneTime
-from telemetry.observed_lanes import placed_lanes, role_of
+from telemetry.observed_lanes import RoleStretch, role_stretches
 from telemetry.selectors import last_stream_seq
+from telemetry.timeline.lane_state_rollups import Grid, State, grid_over, stored_states
 from telemetry.timeline.timeline_spans import recorded_stretch
 
 DEFAULT_BUCKETS = 300
@@ -25,12 +31,14 @@ DECIMALS = 3
 # one more lane after the first and one less from the last on: so long spans cost no more than short ones.
 _STATES = """
 WITH lane_role AS (
-    SELECT lane, role FROM unnest(%(lanes)s::text[], %(roles)s::text[]) AS pair (lane, role)
+    SELECT * FROM unnest(%(lanes)s::text[], %(roles)s::text[], %(from_seqs)s::bigint[], %(past_seqs)s::bigint[])
+        AS stretch (lane, role, from_seq, past_seq)
 ), span AS (
     SELECT role, kind, (greatest(start, %(from)s) - %(from)s) / %(width)s AS start,
            (least("end", %(to)s) - %(from)s) / %(width)s AS "end"
     FROM telemetry_spanrow JOIN lane_role USING (lane)
     WHERE run_id = %(run_id)s AND stream_seq <= %(up_to)s AND start < %(to)s AND "end" > %(from)s
+      AND stream_seq >= from_seq AND stream_seq < past_seq
 ), placed AS (
     SELECT role, kind, start, "end", floor(start)::int AS first, floor("end")::int AS last FROM span
 ), part AS (
@@ -61,7 +69,7 @@ class RoleStates(TypedDict):
     role: str
     """Empty for lanes of which neither placement nor name tells it."""
     num_lanes: int
-    """Lanes that have reported since the run began."""
+    """Lanes that have reported since the run began and have, or had last, this role."""
     states: dict[str, list[float]]
     """By kind of span, the mean number of lanes in it, a number for each bucket."""
 
@@ -71,9 +79,11 @@ class LaneStates(TypedDict):
     """The lanes of a run by role and kind of span, in buckets of equal length."""
 
     start: float
-    """Where the first bucket begins, in Unix seconds."""
+    """Where the first bucket begins, in Unix seconds: at the window's start, or where buckets are long up to one
+    earlier."""
     bucket_seconds: float
     num_buckets: int
+    """As many as asked for; where buckets are long perhaps fewer."""
     roles: list[RoleStates]
     stream_seq: int
     """Number of the newest item read."""
@@ -82,32 +92,58 @@ class LaneStates(TypedDict):
 def lane_states(
     run_id: UUID, *, start: float | None = None, end: float | None = None, buckets: int = DEFAULT_BUCKETS
 ) -> LaneStates:
-    """The window `[start, end)` (Unix seconds; all recorded time by default) in that many buckets."""
+    """The window `[start, end)` (Unix seconds; all recorded time by default) in at most that many buckets."""
     up_to = last_stream_seq(run_id)
     first, last = recorded_stretch(run_id)
     start, end = first if start is None else start, last if end is None else end
+    roles = role_stretches(run_id, _lanes(run_id), up_to=up_to)
+    counts = [of_lane[-1].role for of_lane in roles.values()]
+    grid = grid_over(start, end, buckets)
     width = max(0.0, end - start) / buckets
-    roles = _roles(run_id, up_to)
-    found: dict[str, dict[str, list[float]]] = {role: {} for role in roles.values()}
-    if width > 0:
-        window = {"from": start, "to": end, "width": width, "buckets": buckets, "decimals": DECIMALS}
-        lanes = {"lanes": list(roles), "roles": list(roles.values())}
-        with connection.cursor() as cursor:
-            cursor.execute(_STATES, {"run_id": run_id, "up_to": up_to, **window, **lanes})
-            for role, kind, numbers in cursor.fetchall():
-                found[role][kind] = numbers
-    counts = list(roles.values())
+    if grid is not None:
+        start, width, buckets = grid.start, grid.seconds, grid.number
+        states = _of_buckets(run_id, grid)
+    elif width > 0:
+        stretches = [stretch for of_lane in roles.values() for stretch in of_lane]
+        states = _of_spans(run_id, up_to, stretches, start, end, buckets)
+    else:
+        buckets, states = 0, {}
+    by_role: dict[str, dict[str, list[float]]] = {role: {} for role in {*counts, *(role for role, _ in states)}}
+    for (role, kind), lanes in sorted(states.items()):
+        by_role[role][kind] = lanes
     return {
         "start": start,
         "bucket_seconds": width,
-        "num_buckets": buckets if width > 0 else 0,
-        "roles": [{"role": role, "num_lanes": counts.count(role), "states": found[role]} for role in sorted(found)],
+        "num_buckets": buckets,
+        "roles": [{"role": role, "num_lanes": counts.count(role), "states": by_role[role]} for role in sorted(by_role)],
         "stream_seq": up_to,
     }
 
 
-def _roles(run_id: UUID, up_to: int) -> dict[str, str]:
-    """The role of every lane that has reported a span."""
-    placed = {lane["lane"]: lane["role"] for lane in placed_lanes(run_id, up_to=up_to)}
-    lanes = LaneTime.objects.filter(run_id=run_id).order_by("lane").values_list("lane", flat=True).distinct()
-    return {lane: role_of(lane, placed) for lane in lanes}
+def _of_buckets(run_id: UUID, grid: Grid) -> dict[State, list[float]]:
+    """The mean number of lanes by role and kind in each bucket, from stored ones."""
+    return {
+        state: [round(part / grid.seconds, DECIMALS) for part in seconds]
+        for state, seconds in stored_states(run_id, grid).items()
+    }
+
+
+def _of_spans(
+    run_id: UUID, up_to: int, roles: Sequence[RoleStretch], start: float, end: float, buckets: int
+) -> dict[State, list[float]]:
+    """The same from the spans of the window."""
+    window = {"from": start, "to": end, "width": (end - start) / buckets, "buckets": buckets, "decimals": DECIMALS}
+    lanes: dict[str, Any] = {
+        "lanes": [stretch.lane for stretch in roles],
+        "roles": [stretch.role for stretch in roles],
+        "from_seqs": [stretch.from_seq for stretch in roles],
+        "past_seqs": [stretch.past_seq for stretch in roles],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_STATES, {"run_id": run_id, "up_to": up_to, **window, **lanes})
+        return {(role, kind): numbers for role, kind, numbers in cursor.fetchall()}
+
+
+def _lanes(run_id: UUID) -> list[str]:
+    """Every lane that has reported a span."""
+    return list(LaneTime.objects.filter(run_id=run_id).order_by("lane").values_list("lane", flat=True).distinct())

@@ -69,6 +69,7 @@ class Timeline(TypedDict):
     spans: list[SpanJson]
     """Spans in the order of their start."""
     versions: list[PublishedVersion]
+    """Those in the window, the last one before it, and the first one after it."""
     queues: list[QueueDepths]
     lends: list[LendDecision]
     """Lending decisions, oldest first."""
@@ -106,7 +107,13 @@ def timeline(
 
 
 def _versions(run_id: UUID, up_to: int, start: float, end: float) -> list[PublishedVersion]:
-    published = _thinned(_items(run_id, "publish", up_to, start, end))
+    """With the last version before the window and the first one after it, between which its batches lie."""
+    around = (
+        _items(run_id, "publish", up_to, -math.inf, start).last(),
+        _items(run_id, "publish", up_to, end, math.inf).first(),
+    )
+    first, last = (at if item is None else item[0] for item, at in zip(around, (start, end), strict=True))
+    published = _thinned(_items(run_id, "publish", up_to, first, last))
     return [{"policy_version": body["policy_version"], "at": at} for at, body in published]
 
 

@@ -6,9 +6,8 @@ import pytest
 
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.sections import SamplingSpec
-from worker.contracts.spans import SpanKind
 from worker.engine.control.clocks import DriverClock
-from worker.engine.control.metrics_reporter import MetricsReporter, idle_share
+from worker.engine.control.metrics_reporter import MetricsReporter
 from worker.engine.errors import MinibatchError
 from worker.engine.types import UpdateStats
 
@@ -53,8 +52,3 @@ def test_only_the_pairs_of_skipped_groups_may_be_missing(reporter: MetricsReport
     reporter.require_complete(1)
     with pytest.raises(MinibatchError, match="got 9 and 18 skipped"):
         reporter.require_complete(2)
-
-
-def test_a_pause_is_neither_busy_nor_idle() -> None:
-    assert idle_share({SpanKind.TRAIN: 30.0, SpanKind.IDLE: 10.0, SpanKind.PAUSE: 60.0}) == 0.25
-    assert idle_share({SpanKind.PAUSE: 60.0}) == 0.0

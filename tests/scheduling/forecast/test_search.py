@@ -62,6 +62,8 @@ def test_every_prediction_of_a_strict_run_comes_true_or_better_and_is_settled() 
     for number, lend in scheduler.lends.items():
         assert lend.predicted_gain_seconds is not None
         assert lend.predicted_gain_seconds > 0
+        assert lend.least_gain_seconds is not None
+        assert lend.predicted_gain_seconds >= lend.least_gain_seconds > 0
         assert scheduler.settled[number].realised_gain_seconds >= lend.predicted_gain_seconds - ROUNDING
 
 

@@ -11,19 +11,31 @@ from typing import Any
 
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.scheduling.timeline.bubble_ledger import BubbleLedger, SpanClass
+from worker.scheduling.timeline.busy_share import busy_share
 
 PATH = Path(__file__).with_name("bubble_sums.json")
 
 LANES: dict[str, tuple[tuple[str, float], ...]] = {
-    "trainer-0": (("idle:start_up", 2.0), ("train", 6.5), ("lent_generate", 3.25), ("switch", 0.25), ("publish", 1.0)),
+    "trainer-0": (
+        ("idle:start_up", 2.0),
+        ("train", 6.5),
+        ("lent_generate", 3.25),
+        ("switch", 0.25),
+        ("publish", 1.0),
+        ("pause", 4.0),
+        ("idle:resize", 1.5),
+        ("train", 2.0),
+    ),
     "rollout-0": (
         ("idle:start_up", 1.5),
         ("generate", 7.0),
         ("decode", 0.5),
         ("idle:publish_wait", 3.0),
         ("pull", 1.0),
+        ("pause", 4.0),
     ),
-    "rollout-1": (("generate", 4.0), ("idle:no_fragment_ready", 5.0), ("generate", 2.0), ("idle:publish_wait", 1.75)),
+    "rollout-1": (("generate", 4.0), ("idle:no_fragment_ready", 5.0), ("generate", 2.0), ("idle:resize", 1.75)),
+    "rollout-2": (("pause", 3.0),),
     "reward-0": (("idle:no_fragment_ready", 8.0), ("score", 0.75), ("idle:no_fragment_ready", 2.0)),
     "driver": (("checkpoint", 0.5), ("evaluate", 1.25), ("idle:drain", 0.25)),
 }
@@ -49,13 +61,8 @@ def class_name(span_class: SpanClass) -> str:
     return kind.value if cause is None else f"{kind.value}:{cause.value}"
 
 
-def idle_share(shares: dict[SpanClass, float]) -> float:
-    """The share spent idle, whatever the cause."""
-    return sum(share for (kind, _), share in shares.items() if kind is SpanKind.IDLE)
-
-
 def sums() -> dict[str, Any]:
-    """The spans, their seconds by class, and their idle share: of each lane, and of all together."""
+    """The spans, their seconds by class, and their busy share: of each lane, and of all together."""
     ledger = BubbleLedger()
     for span in spans():
         ledger.add(span)
@@ -67,8 +74,8 @@ def sums() -> dict[str, Any]:
         "spans": [span.model_dump(mode="json", exclude_defaults=True) for span in spans()],
         "by_lane": {lane: named(ledger.seconds(lane)) for lane in ledger.lanes},
         "by_class": named(ledger.seconds()),
-        "idle_share_by_lane": {lane: idle_share(ledger.shares(lane)) for lane in ledger.lanes},
-        "idle_share": idle_share(ledger.shares()),
+        "busy_share_by_lane": {lane: busy_share(named(ledger.seconds(lane))) for lane in ledger.lanes},
+        "busy_share": busy_share(named(ledger.seconds())),
         "total_seconds": sum(ledger.seconds().values()),
     }
 

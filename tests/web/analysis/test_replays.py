@@ -9,9 +9,11 @@ from django.test import Client
 
 from accounts.models import Project, User
 from runs.models import Run
+from telemetry.models import StreamItem
 from tests.scheduling.rescheduling.recorded_runs import TrueCosts, run_for_real, spec_of
 from tests.web.analysis.conftest import store_picture
 from worker.engine.control.schedule_logger import compressed
+from worker.scheduling.rescheduling import reschedule
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +45,38 @@ def test_a_replay_comes_with_its_own_error_and_a_spec_to_rerun(logged: Run, alic
     assert (answer["spec"]["pipeline"]["max_staleness"], answer["spec"]["lanes"]["num_rollout"]) == (1, 4)
     assert any("rollout-3" in span["lane"] for span in answer["chosen"]["spans"])
     assert "taken to be like" in answer["warnings"][0]
+
+
+def test_lending_by_search_is_replayed(logged: Run, alice: User) -> None:
+    answer = post(alice, logged, tag="search").json()
+    assert answer["spec"]["pipeline"]["tag"] == "search"
+    assert answer["chosen"]["seconds"] <= 1.01 * answer["own"]["seconds"]
+    assert any(span["kind"] == "lent_generate" for span in answer["chosen"]["spans"])
+    assert answer["chosen_range"] is None
+
+
+def test_lending_by_search_that_takes_too_long_is_refused_with_what_to_choose(
+    logged: Run, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reschedule, "MAX_SEARCH_SIZE", 1)
+    refused = post(alice, logged, tag="search")
+    assert (refused.status_code, "choose `tag` `greedy` or `off`" in refused.json()["detail"]) == (409, True)
+
+
+def test_another_device_comes_with_the_range_that_its_profile_allows(logged: Run, alice: User) -> None:
+    roles = {"rollout": 3, "trainer": 2, "reward": 1}
+    lanes = [
+        {"lane": f"{role}-{index}", "role": role, "node": "n", "device": "NVIDIA L40S", "pid": 1, "uuids": []}
+        for role, number in roles.items()
+        for index in range(number)
+    ]
+    body = {"lanes": lanes, "algebra": logged.algebra, "resize": None}
+    StreamItem.objects.create(run=logged, stream_seq=1, attempt=1, seq=1, type="lanes", at=0.0, body=body)
+    answer = post(alice, logged, device="h100").json()
+    found = answer["chosen_range"]
+    assert found["least"] < answer["chosen"]["seconds"] < found["most"]
+    assert answer["chosen"]["seconds"] < answer["own"]["seconds"]
+    assert "which no run has checked" in answer["warnings"][0]
 
 
 def test_a_replay_that_cannot_be_is_refused_in_a_sentence(

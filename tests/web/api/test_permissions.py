@@ -28,6 +28,7 @@ READS = [
     "/lending",
     "/staleness",
     "/lane-states",
+    "/planned-time",
     "/trace",
     "/prompts",
     "/report",

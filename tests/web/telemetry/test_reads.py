@@ -11,6 +11,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from analysis.report.report_lanes import lane_time
 from runs.transitions import move
 from telemetry import selectors
 from telemetry.curves.curves import curves
@@ -21,6 +22,7 @@ from telemetry.timeline.timeline_spans import TimelineSpan
 from tests.scheduling.timeline import bubble_sums
 from worker.contracts.spans import Span, SpanKind
 from worker.contracts.states import RunState
+from worker.scheduling.timeline.busy_share import busy_share, idle_share
 
 Make = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db
@@ -254,10 +256,20 @@ def test_bubbles_are_summed_as_the_ledger_sums_them(driver: Any, event: Make, wi
     assert account["by_lane"] == expected["by_lane"]
     assert account["by_class"] == expected["by_class"]
     assert account["total_seconds"] == expected["total_seconds"]
-    assert account["by_role"]["rollout"] == {
-        name: sum(expected["by_lane"][lane].get(name, 0) for lane in ("rollout-0", "rollout-1"))
-        for name in {**expected["by_lane"]["rollout-0"], **expected["by_lane"]["rollout-1"]}
-    }
+    rollout = [classes for lane, classes in expected["by_lane"].items() if lane.startswith("rollout")]
+    names = {name for classes in rollout for name in classes}
+    assert account["by_role"]["rollout"] == {name: sum(classes.get(name, 0) for classes in rollout) for name in names}
+
+
+def test_page_report_and_metric_have_one_busy_share(driver: Any, event: Make) -> None:
+    """With pauses, a lent lane and a resize; the page's own share is held against the same file by its tests."""
+    expected = json.loads(bubble_sums.PATH.read_text())
+    driver.send(event(1, "spans", spans=expected["spans"]))
+    classes = bubbles(driver.run_id)["by_class"]
+    assert {"pause", "lent_generate", "idle:resize"} <= classes.keys()
+    assert busy_share(classes) == expected["busy_share"]
+    assert 1 - idle_share(classes) == pytest.approx(expected["busy_share"])
+    assert lane_time(driver.run_id, now=0.0).busy_share == pytest.approx(expected["busy_share"])
 
 
 def test_items_and_transitions_are_one_stream(driver: Any, event: Make) -> None:

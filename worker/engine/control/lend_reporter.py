@@ -42,5 +42,6 @@ class LendReporter:
             lanes=lend.lanes,
             num_fragments=lend.num_fragments,
             predicted_gain_seconds=lend.predicted_gain_seconds,
+            least_gain_seconds=lend.least_gain_seconds,
             realised_gain_seconds=realised_gain_seconds,
         )

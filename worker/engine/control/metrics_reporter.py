@@ -10,7 +10,7 @@ batch trained                   ─► speeds, staleness, policy version
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -34,6 +34,7 @@ from worker.engine.telemetry.telemetry_client import TelemetryClient
 from worker.engine.trainer.learners.open_minibatch import require_complete
 from worker.engine.types import UpdateStats
 from worker.scheduling.core.messages import Fragment, Purpose
+from worker.scheduling.timeline.busy_share import idle_share
 
 GENERATING = (SpanKind.GENERATE, SpanKind.LENT_GENERATE, SpanKind.DECODE)
 """The spans that count as generating."""
@@ -251,12 +252,6 @@ def part_means(records: Sequence[FragmentRecord], template: str) -> dict[str, fl
             for name, scores in record.scored.parts.items():
                 values.setdefault(name, []).extend(score for score in scores if score is not None)
     return {template.format(name=name): float(np.mean(scores)) for name, scores in values.items() if scores}
-
-
-def idle_share(spent: Mapping[SpanKind, float]) -> float:
-    """The share of idle lane-seconds in those that were not paused, by kind of span; 0 where there are none."""
-    unpaused = sum(seconds for kind, seconds in spent.items() if kind != SpanKind.PAUSE)
-    return spent.get(SpanKind.IDLE, 0.0) / unpaused if unpaused > 0 else 0.0
 
 
 def staleness_metrics(counts: dict[int, int]) -> dict[str, float]:

@@ -32,6 +32,8 @@ class PredictedGain:
     """When that batch would end without any lending from now on, in seconds of the executor's clock."""
     gain_seconds: float
     """Seconds by which that batch is predicted to end sooner."""
+    least_gain_seconds: float = 0.0
+    """The policy's threshold: it would not have lent for less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +145,7 @@ class Lending:
             tuple(lane.name for lane in chosen),
             allowance.num_fragments,
             None if prediction is None else prediction.gain_seconds,
+            None if prediction is None else prediction.least_gain_seconds,
         )
 
     def _switch(self, lane: Lane, to: LaneRole, at: float) -> Action:

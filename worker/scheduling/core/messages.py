@@ -347,6 +347,8 @@ class Lend:
     """Fragments that each lane may generate before the policy is asked again."""
     predicted_gain_seconds: float | None
     """Seconds by which the open batches are predicted to end sooner; `None` from a policy that predicts nothing."""
+    least_gain_seconds: float | None = None
+    """The policy's threshold: it would not have lent for less. `None` from a policy that predicts nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,3 +35,8 @@ def lending_policy(pipeline: PipelineSpec) -> LendingPolicy | None:
             return Search()
         case _:
             assert_never(pipeline.tag)
+
+
+def search_size(policy: LendingPolicy | None) -> int:
+    """The total size of the forecasts that a policy has made so far, as `Search` counts it; 0 for any other policy."""
+    return policy.total_size if isinstance(policy, Search) else 0

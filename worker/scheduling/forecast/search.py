@@ -182,6 +182,8 @@ class _Decision:
                 last_batch=self._initial.first_batch + len(self._initial.batches) - 1,
                 end_without=at + end_without,
                 gain_seconds=end_without - ends[best],
+                # The choice was made by `without`, which may end sooner than the batch does without any lending.
+                least_gain_seconds=end_without - without + self._margin(followed[best].forecast),
             ),
         )
 

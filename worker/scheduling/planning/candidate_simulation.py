@@ -14,11 +14,9 @@ from worker.contracts.names import LaneRole
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.scheduling.core.costs import ConservativeCost
-from worker.scheduling.core.lending import LendingPolicy
 from worker.scheduling.core.messages import Event, Fragment, FragmentKey, Published, Purpose
 from worker.scheduling.core.scheduler import Scheduler
-from worker.scheduling.forecast.lending_policies import lending_policy
-from worker.scheduling.forecast.search import Search
+from worker.scheduling.forecast.lending_policies import lending_policy, search_size
 from worker.scheduling.planning.bounds import generation_share, scoring_seconds
 from worker.scheduling.planning.cost_estimates import PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.work_pieces import WorkPieces
@@ -138,7 +136,7 @@ def simulate_candidate(
     )
 
     def is_over() -> bool:
-        return len(published) > last or _search_size(policy) > max_search_size
+        return len(published) > last or search_size(policy) > max_search_size
 
     simulator.run(is_over)
     if len(published) <= last:
@@ -154,13 +152,8 @@ def simulate_candidate(
         batch_seconds=max((end - start) / (share * generated + (1 - share) * trained), least_seconds),
         shares=_shares(spans, start, end) if with_shares else {},
         mean_staleness=pieces.mean_staleness(range(first, last)),
-        search_size=_search_size(policy),
+        search_size=search_size(policy),
     )
-
-
-def _search_size(policy: LendingPolicy | None) -> int:
-    """The total size of the forecasts that a policy has made so far."""
-    return policy.total_size if isinstance(policy, Search) else 0
 
 
 def _num_groups(work: Workload, batches: range) -> tuple[int, int]:

@@ -78,6 +78,11 @@ class Accelerator:
         ends = {name: getattr(self, name).at(end) for name in _FIELDS_OF_FIXED_SHARE}
         return replace(self, **ends)
 
+    def with_efficiency_at(self, end: RangeEnd) -> "Accelerator":
+        """The device as slow, or as fast, at arithmetic as the sources allow."""
+        generation, training = self.generation_efficiency.at(end), self.training_efficiency.at(end)
+        return replace(self, generation_efficiency=generation, training_efficiency=training)
+
 
 _FIELDS_OF_FIXED_SHARE = ("layer_overhead_seconds", "call_seconds", "generation_efficiency", "training_efficiency")
 """The estimates that a call's fixed share depends on; it grows with each of them."""

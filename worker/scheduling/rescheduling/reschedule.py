@@ -17,14 +17,14 @@ from worker.contracts.spans import Span
 from worker.scheduling.core.costs import CostKind, parse_costs
 from worker.scheduling.core.messages import Event, Fragment, Published, Snapshotted
 from worker.scheduling.core.scheduler import Scheduler
-from worker.scheduling.forecast.lending_policies import lending_policy
-from worker.scheduling.forecast.search import Search
+from worker.scheduling.forecast.lending_policies import lending_policy, search_size
 from worker.scheduling.profiles.hardware import Accelerator
 from worker.scheduling.rescheduling.other_lanes import other_lanes
 from worker.scheduling.rescheduling.recorded_run import RecordedRun
 from worker.scheduling.simulator.durations import Piece
 from worker.scheduling.simulator.simulator import Simulator
 from worker.scheduling.timeline.bubble_ledger import BubbleLedger, SpanClass
+from worker.scheduling.timeline.span_parts import parts_between
 
 _WARM_UP = 2
 """Batches before the first counted one, where the recording begins amid a run: batches may overlap with the one before,
@@ -172,14 +172,14 @@ def reschedule(run: RecordedRun, setting: Setting, *, as_recorded: bool = True, 
         relative_seconds=run.relative_seconds if as_recorded else _as_it_costs,
     )
     _evaluate(run, scheduler, batches[0], scheduler.state.policy_version, 0.0)
-    simulator.run(lambda: len(published) == len(batches) or _search_size(policy) > MAX_SEARCH_SIZE)
+    simulator.run(lambda: len(published) == len(batches) or search_size(policy) > MAX_SEARCH_SIZE)
     if len(published) < len(batches):
         raise ReplayTooLong("lending by search has too much to forecast for this run: choose `tag` `greedy` or `off`")
     zero = published[skipped - 1] if skipped else 0.0
     return Schedule(
         first_batch=batches[0] + skipped,
         batch_ends=tuple(end - zero for end in published[skipped:]),
-        spans=_within(spans, zero, published[-1]),
+        spans=parts_between(spans, zero, published[-1]),
     )
 
 
@@ -211,17 +211,3 @@ def _has_spread(run: RecordedRun, fragment: Fragment) -> bool:
     """A draw that the run never made counts as one with spread, as most have."""
     key = fragment.key
     return run.recording.spread.get((key.batch, key.group, fragment.draw), True)
-
-
-def _search_size(policy: object) -> int:
-    return policy.total_size if isinstance(policy, Search) else 0
-
-
-def _within(spans: Sequence[Span], start: float, end: float) -> list[Span]:
-    """The spans' parts between two moments, in seconds from the first."""
-    found = []
-    for span in spans:
-        first, last = max(span.start, start), min(span.end, end)
-        if last > first:
-            found.append(span.model_copy(update={"start": first - start, "end": last - start}))
-    return sorted(found, key=lambda span: span.start)

@@ -5,11 +5,12 @@ import { api } from "../../api/endpoints.ts";
 import type { Bubbles, Timeline } from "../../api/schema.ts";
 import { duration, percent } from "../../base/format.ts";
 import { causeLabel, classOf, parseClass } from "../../timeline/classes.ts";
-import { busyShare, isIdle } from "../../timeline/shares.ts";
+import { busyShare, isIdle, unpaused } from "../../timeline/shares.ts";
 import type { Extent } from "../../timeline/view.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { Term } from "../../ui/term.tsx";
 import type { ComparedRun } from "./compared_run.ts";
 import { RunLabel } from "./run_label.tsx";
 import { batchBounds, laneRows, pathsByKind, windowOf } from "./schedule_window.ts";
@@ -142,17 +143,19 @@ function Kinds({ schedules }: { schedules: readonly Schedule[] }) {
   );
 }
 
-/** Shares of all lane time in the window; a run's shares of idle time add up to what it was not busy. */
+/** Shares of the lane time in the window that was not paused; a run's shares of idle time add up to what it was not
+ * busy, but for what no lane reported. */
 function IdleShares({ schedules }: { schedules: readonly Schedule[] }) {
   const names = [...new Set(schedules.flatMap(({ bubbles }) => Object.keys(bubbles.by_class).filter(isIdle)))];
-  const share = ({ bubbles }: Schedule, name: string) => (bubbles.by_class[name] ?? 0) / (bubbles.total_seconds || 1);
+  const share = ({ bubbles }: Schedule, name: string) =>
+    (bubbles.by_class[name] ?? 0) / (unpaused(bubbles.by_class) || 1);
   const most = (name: string) => Math.max(...schedules.map((schedule) => share(schedule, name)));
   return (
     <div class="table-wrap" tabIndex={0} role="region" aria-label="Idle time of each run">
       <table class="compare-settings">
         <thead>
           <tr>
-            <th title="Share of all lane time in these batches">Lane time</th>
+            <th title="Share of the lane time in these batches that was not paused">Lane time</th>
             {schedules.map(({ compared: { run } }) => (
               <th key={run.id}>
                 <span class="truncate">{run.name}</span>
@@ -162,7 +165,9 @@ function IdleShares({ schedules }: { schedules: readonly Schedule[] }) {
         </thead>
         <tbody>
           <tr>
-            <td>Busy</td>
+            <td>
+              <Term word="busy share">Busy</Term>
+            </td>
             {schedules.map(({ compared, bubbles }) => (
               <td key={compared.run.id} class="num">
                 <b>{percent(busyShare(bubbles.by_class), 1)}</b>

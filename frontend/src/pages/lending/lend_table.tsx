@@ -58,6 +58,12 @@ export function LendTable({ lends, now, selected = null, isOfOneRun = false }: P
               <td class="right num nowrap">{duration(lend.switch_seconds)}</td>
               <td class="right num nowrap">
                 <Gain seconds={lend.predicted_gain_seconds} isPredicted />
+                {lend.least_gain_seconds !== null && (
+                  <span class="faint" title="The threshold when it was lent: for less it would not have been">
+                    {" "}
+                    ≥ {duration(lend.least_gain_seconds)}
+                  </span>
+                )}
               </td>
               <td class="right num nowrap">
                 <Gain seconds={lend.realised_gain_seconds} />

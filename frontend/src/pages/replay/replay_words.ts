@@ -1,7 +1,8 @@
 /** A replay in sentences and rows: how far it is off, and what would change. Pure. */
 
 import type { Replay, ReplayRequest, Run } from "../../api/schema.ts";
-import { percent } from "../../base/format.ts";
+import { duration, percent } from "../../base/format.ts";
+import { classLabel } from "../../timeline/classes.ts";
 
 /** What the reader chose; an empty text stays as it was. */
 export type Chosen = Readonly<Record<keyof ReplayRequest, string>>;
@@ -95,4 +96,56 @@ export function wasSet(spec: Run["spec"]): Chosen {
     num_reward: String(lanes.num_reward),
     device: "its own",
   };
+}
+
+/** Seconds by which the chosen schedule is ahead of the replay as it ran when each batch ends; negative is behind. */
+export function leads({ own, chosen }: Replay): number[] {
+  let lead = 0;
+  return own.batch_seconds.map((seconds, index) => {
+    lead += seconds - (chosen.batch_seconds[index] ?? seconds);
+    return lead;
+  });
+}
+
+/** Below this share of the run's time a lead is none. */
+const NO_LEAD = 0.0005;
+
+/** Who is ahead at the end, and where that changed. */
+export function leadText(replay: Replay): string {
+  const found = leads(replay);
+  const last = found.at(-1) ?? 0;
+  const least = NO_LEAD * replay.own.seconds;
+  const after = `After ${found.length === 1 ? "the batch" : `${found.length} batches`}`;
+  if (Math.abs(last) < least) return `${after} both are level.`;
+  const side = last > 0 ? "ahead of" : "behind";
+  const turn = found.findLastIndex((lead) => Math.abs(lead) >= least && Math.sign(lead) !== Math.sign(last));
+  const before = turn < 0 ? "" : ` Up to batch ${replay.first_batch + turn} it was ${last > 0 ? "behind" : "ahead"}.`;
+  return `${after} the replay is ${duration(Math.abs(last))} ${side} the run.${before}`;
+}
+
+/** What was asked for, as "Staleness allowed: 1 → 0". */
+export function changedSettings(asked: Chosen, spec: Run["spec"], labels: Readonly<Chosen>): string[] {
+  const was = wasSet(spec);
+  const keys = Object.keys(asked) as (keyof Chosen)[];
+  const worded = (key: keyof Chosen) => (FLAGS.includes(key) ? (asked[key] === "true" ? "on" : "off") : asked[key]);
+  return keys
+    .filter((key) => asked[key] !== "" && worded(key) !== was[key])
+    .map((key) => `${labels[key]}: ${was[key]} → ${worded(key)}`);
+}
+
+/** The classes of lane time that change most, as "Train −2.0 s"; none where nothing changes by a share worth naming. */
+export function changedTime(replay: Replay): string[] {
+  const rows = classRows(replay);
+  const all = rows.reduce((sum, { own }) => sum + own, 0);
+  return rows
+    .filter(({ own, chosen }) => Math.abs(chosen - own) > LEAST_NAMED_SHARE * all)
+    .slice(0, MOST_NAMED)
+    .map(({ name, own, chosen }) => `${classLabel(name)} ${changeText(chosen - own)}`);
+}
+
+const [LEAST_NAMED_SHARE, MOST_NAMED] = [0.005, 3];
+
+export function changeText(seconds: number): string {
+  if (Math.abs(seconds) < 0.005) return "–";
+  return `${seconds > 0 ? "+" : "−"}${duration(Math.abs(seconds))}`;
 }

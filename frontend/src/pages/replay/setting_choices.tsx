@@ -71,6 +71,11 @@ const GROUPS: readonly { readonly title: string; readonly settings: readonly Set
   },
 ];
 
+/** By setting, what the form calls it. */
+export const LABELS = Object.fromEntries(
+  GROUPS.flatMap(({ settings }) => settings.map(({ key, label }) => [key, label])),
+) as Chosen;
+
 interface Props {
   readonly run: Run;
   readonly chosen: Chosen;

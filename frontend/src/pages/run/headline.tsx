@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Bubbles } from "../../api/schema.ts";
 import { duration, number, percent } from "../../base/format.ts";
+import { GLOSSARY } from "../../base/glossary.ts";
 import { busyShare } from "../../timeline/shares.ts";
 import { Stat, Stats } from "../../ui/stat.tsx";
 import type { RunProps } from "./context.ts";
@@ -32,9 +33,9 @@ export function Headline({ store, run, bubbles }: RunProps & { bubbles: Bubbles 
     <Stat
       key="busy"
       label="Busy share"
-      definition="Lane time spent on any work since the run began, divided by the time of all lanes that was not paused. The rest is idle."
+      definition={GLOSSARY["busy share"]}
       value={bubbles && bubbles.total_seconds > 0 ? percent(busyShare(bubbles.by_class)) : null}
-      note="all lanes, starting up included"
+      note="all lanes since the run began"
       href="#timeline"
     />,
     <Stat

@@ -96,6 +96,7 @@ function Ledger({ decisions }: { decisions: readonly LedgerEntry[] }) {
                 ) : (
                   gain(one.predicted_gain_seconds)
                 )}
+                <Threshold {...one} />
               </td>
               <td class="right num">
                 <Realised {...one} />
@@ -105,6 +106,17 @@ function Ledger({ decisions }: { decisions: readonly LedgerEntry[] }) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** What the policy asked of a decision at that time. */
+function Threshold({ least_gain_seconds: least }: LendDecision) {
+  if (least === null) return null;
+  return (
+    <span class="faint" title="The policy's threshold when it decided: for less it would not have lent">
+      {" "}
+      of at least {duration(least)}
+    </span>
   );
 }
 

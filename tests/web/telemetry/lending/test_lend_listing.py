@@ -117,7 +117,7 @@ def test_lanes_lent_by_one_decision_are_read_page_by_page(
 ) -> None:
     lanes = [f"trainer-{number}" for number in range(5)]
     body = {"batch": 3, "lanes": lanes, "num_fragments": 2}
-    gains = {"predicted_gain_seconds": 2.0, "realised_gain_seconds": None}
+    gains = {"predicted_gain_seconds": 2.0, "least_gain_seconds": 0.5, "realised_gain_seconds": None}
     driver.send(event(1, "lend", decision=1, **body, **gains), event(2, "lend", decision=2, **body, **gains))
     found: list[Lend] = []
     while page := lends(alice, LendsWanted(before=parse_cursor(cursor_of(found[-1])) if found else None), limit=3):
@@ -137,6 +137,7 @@ def test_lends_within_a_run_are_rows_of_the_same_shape(
         lanes=["trainer-0"],
         num_fragments=2,
         predicted_gain_seconds=2.0,
+        least_gain_seconds=0.5,
         realised_gain_seconds=None,
     )
     begin = decided["at"]
@@ -152,6 +153,7 @@ def test_lends_within_a_run_are_rows_of_the_same_shape(
     assert (within["lender_kind"], within["lender"], within["run_name"]) == ("run", driver.run.name, driver.run.name)
     assert (within["num_samples"], within["switch_seconds"]) == (8, 1.0)
     assert (within["predicted_gain_seconds"], within["realised_gain_seconds"]) == (2.0, 1.5)
+    assert within["least_gain_seconds"] == 0.5
     assert within["end"] == datetime.fromtimestamp(begin + 3.5, UTC).isoformat()
     assert [row["kind"] for row in read(alice, kind=LendKind.WITHIN_RUN)] == ["within_run"]
     assert [row["kind"] for row in read(alice, kind=LendKind.BETWEEN_RUNS)] == ["between_runs"]

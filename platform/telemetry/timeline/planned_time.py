@@ -1,0 +1,194 @@
+"""What a run's plans promised for each lane, batch by batch: the planner's own simulation, to be drawn above what
+happened.
+
+    PlanRevision ─┬─► the attempt's first: the costs that the plan assumed ─┐
+                  └─► adopted while it worked: what was measured by then ───┴─► `planned_batches`, kept by revision
+
+Invariant: a revision never changes, nor what was reported before it, so its batches are computed once for each version
+of the planner; plans too large to draw are refused before anything is simulated.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Annotated
+from uuid import UUID
+
+from django.core.cache import cache
+from pydantic import with_config
+from typing_extensions import TypedDict
+
+from runs.advisory_lock import advisory_lock
+from runs.models import PlanRevision
+from runs.planning.plan_cache import planner_digest
+from runs.planning.prior_costs import costs_of_lanes
+from telemetry.models import StreamItem
+from worker.contracts.base import JsonOf
+from worker.contracts.events import WorkCost
+from worker.contracts.names import LaneRole
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.spans import IdleCause, SpanKind
+from worker.scheduling.core.costs import CostTable, parse_costs, parse_measured_costs
+from worker.scheduling.planning.candidate_simulation import SearchTooLongError
+from worker.scheduling.planning.planned_batches import PlannedBatch, num_simulated_fragments, planned_batches
+from worker.scheduling.profiles.hardware import profile_name
+from worker.scheduling.rescheduling.own_costs import own_costs
+from worker.scheduling.rescheduling.reschedule import MAX_SEARCH_SIZE
+
+MAX_LANES = 64
+"""Of a plan that is drawn: rows of more lanes are not read one by one."""
+MAX_FRAGMENTS = 20_000
+"""Of a plan that is simulated to be drawn: 1.2 s of a core, by the 60 µs of `split_simulations`."""
+MAX_SPANS = 12_000
+"""Of a plan's batches together: some 300 kB, compressed 40."""
+KEPT_SECONDS = 7 * 24 * 3600
+
+
+@with_config(use_attribute_docstrings=True)
+class PlannedSpan(TypedDict):
+    lane: str
+    kind: Annotated[str, JsonOf(SpanKind)]
+    cause: Annotated[str | None, JsonOf(IdleCause | None)]
+    start: float
+    """In seconds from the batch's beginning."""
+    end: float
+
+
+@with_config(use_attribute_docstrings=True)
+class PlannedBatchBody(TypedDict):
+    """From the report of one version to that of the next."""
+
+    seconds: float
+    spans: list[PlannedSpan]
+
+
+@with_config(use_attribute_docstrings=True)
+class PlannedTime(TypedDict):
+    """The batches that one plan of a run promised."""
+
+    revision: int
+    since: float
+    """When the run began to work by it, in Unix seconds."""
+    since_batch: int
+    """Complete batches then."""
+    lead: list[PlannedBatchBody]
+    """The first batches, which differ from all later ones."""
+    cycle: list[PlannedBatchBody]
+    """Those that follow, over and over; empty where the plan is not drawn."""
+    not_drawn: str | None
+    """Why the plan is not drawn, in a sentence."""
+
+
+class _NotDrawn(Exception):
+    """The plan cannot be drawn; the message says why."""
+
+
+def planned_time(run_id: UUID) -> list[PlannedTime]:
+    """The plans that the run has worked by, the oldest first; none where the user chose placement."""
+    found: list[PlannedTime] = []
+    revisions = PlanRevision.objects.filter(run_id=run_id).select_related("attempt")
+    for number, of_attempt in groupby(revisions.order_by("number"), lambda revision: revision.attempt.number):
+        began = _first_lanes(run_id, number)
+        for index, revision in enumerate(of_attempt):
+            adopted = _adopted(run_id, number, revision.since_batch) if index else None
+            report = adopted if index else began
+            # Without its lanes an attempt has not begun to work by its plan.
+            if began is not None and report is not None:
+                found.append({**_kept(revision, began, adopted), "since": report.at})
+    return found
+
+
+def _first_lanes(run_id: UUID, attempt: int) -> StreamItem | None:
+    """The attempt's first report of its lanes."""
+    return StreamItem.objects.filter(run_id=run_id, type="lanes", attempt=attempt).order_by("stream_seq").first()
+
+
+def _adopted(run_id: UUID, attempt: int, since_batch: int) -> StreamItem | None:
+    """The report of the plan that the attempt adopted after so many batches."""
+    reports = StreamItem.objects.filter(run_id=run_id, type="plan", attempt=attempt, body__batch=since_batch)
+    return reports.order_by("stream_seq").last()
+
+
+def _kept(revision: PlanRevision, began: StreamItem, adopted: StreamItem | None) -> PlannedTime:
+    key = f"planned-time/{revision.run_id}/{revision.number}/{planner_digest()}"
+    kept: PlannedTime | None = cache.get(key)
+    if kept is not None:
+        return kept
+    number = int(hashlib.sha256(key.encode()).hexdigest()[:15], 16)
+    with advisory_lock(number, wait=True):
+        kept = cache.get(key) or _planned(revision, began, adopted)
+        cache.set(key, kept, KEPT_SECONDS)
+    return kept
+
+
+def _planned(revision: PlanRevision, began: StreamItem, adopted: StreamItem | None) -> PlannedTime:
+    lead, cycle, problem = list[PlannedBatchBody](), list[PlannedBatchBody](), None
+    try:
+        lead, cycle = _simulated(revision, began, adopted)
+    except _NotDrawn as refusal:
+        problem = str(refusal)
+    except SearchTooLongError:
+        problem = "Lending by search has more to forecast for this plan than a drawing may take."
+    except ValueError:
+        problem = "This plan cannot be simulated on the lanes that the run reported: some have no cost or no role."
+    return {
+        "revision": revision.number,
+        "since": 0.0,
+        "since_batch": revision.since_batch,
+        "lead": lead,
+        "cycle": cycle,
+        "not_drawn": problem,
+    }
+
+
+def _simulated(
+    revision: PlanRevision, began: StreamItem, adopted: StreamItem | None
+) -> tuple[list[PlannedBatchBody], list[PlannedBatchBody]]:
+    """The first batches of the plan, and those that follow over and over."""
+    spec = RunSpec.model_validate(revision.spec)
+    infos = {lane["lane"]: lane for lane in began.body["lanes"]}
+    named = {lane: info["role"] for lane, info in infos.items()} if adopted is None else adopted.body["lanes"]
+    roles = {lane: LaneRole(role) for lane, role in named.items()}
+    if len(roles) > MAX_LANES:
+        raise _NotDrawn(f"A plan is drawn for at most {MAX_LANES} lanes; this one has {len(roles)}.")
+    if num_simulated_fragments(spec) > MAX_FRAGMENTS:
+        raise _NotDrawn("This plan's batches hold more fragments than are simulated for a drawing.")
+    devices = {lane: infos[lane]["device"] for lane in roles if lane in infos}
+    made = planned_batches(
+        spec,
+        roles,
+        _first_costs(revision, roles, devices) if adopted is None else _own_costs(spec, roles, devices, adopted),
+        max_search_size=MAX_SEARCH_SIZE,
+    )
+    # A plan that is adopted while the run works begins with a full pipeline.
+    lead = [_body(batch) for batch in made.lead] if adopted is None else []
+    cycle = [_body(batch) for batch in made.cycle]
+    if sum(len(batch["spans"]) for batch in (*lead, *cycle)) > MAX_SPANS:
+        raise _NotDrawn(f"This plan's batches hold more than {MAX_SPANS} spans, too many to draw.")
+    return lead, cycle
+
+
+def _first_costs(revision: PlanRevision, roles: Mapping[str, LaneRole], devices: Mapping[str, str]) -> CostTable:
+    """The costs that an attempt's first plan assumed."""
+    return parse_costs(costs_of_lanes(revision.plan["expected"], roles, devices))
+
+
+def _own_costs(
+    spec: RunSpec, roles: Mapping[str, LaneRole], devices: Mapping[str, str], adopted: StreamItem
+) -> CostTable:
+    """What the run had measured when it adopted a plan."""
+    reports = StreamItem.objects.filter(run_id=adopted.run_id, type="costs", stream_seq__lt=adopted.stream_seq)
+    newest = reports.order_by("-stream_seq").values_list("body", flat=True).first()
+    costs = [] if newest is None else [WorkCost.model_validate(cost) for cost in newest["costs"]]
+    profiles = {lane: name for lane, device in devices.items() if (name := profile_name(device)) is not None}
+    return own_costs(spec, roles, profiles, parse_measured_costs(costs))
+
+
+def _body(batch: PlannedBatch) -> PlannedBatchBody:
+    return {
+        "seconds": batch.seconds,
+        "spans": [
+            {"lane": span.lane, "kind": span.kind, "cause": span.cause, "start": span.start, "end": span.end}
+            for span in batch.spans
+        ],
+    }
