@@ -9,6 +9,7 @@ import { Field } from "./field.tsx";
 import { type FieldSpec, type GroupSpec, settingField } from "./fields.ts";
 import type { FormModel } from "./form_model.ts";
 import type { FormView } from "./form_view.ts";
+import { LanePicker } from "./lane_picker.tsx";
 import { POOL_PATH, withPools } from "./pool_choices.ts";
 import { RewardsGroup } from "./rewards_group.tsx";
 import { ModelInputs, PromptInputs } from "./source_groups.tsx";
@@ -45,6 +46,7 @@ export function StepPage(props: StepProps) {
         {step.id === "prompts" && <PromptInputs model={model} promptSets={props.promptSets} />}
         {step.id === "rewards" && <RewardsGroup model={model} secrets={props.secrets} />}
         <Inputs {...props} fields={essentialFields(step)} />
+        {step.id === "budget" && <LanePicker model={model} pools={props.pools} />}
         <OtherSettings {...props} step={step} />
         <Turn view={view} step={step} />
       </section>
