@@ -91,6 +91,7 @@ urlpatterns = [
     path("presets", catalog.PresetsView.as_view()),
     path("base-models", catalog.BaseModelsView.as_view()),
     path("runs:validate", runs.ValidateView.as_view()),
+    path("runs:preflight", runs.StartChecksView.as_view()),
     path("runs:table", run_lists.RunTableView.as_view()),
     path("runs:bulk", run_lists.BulkView.as_view()),
     path("runs:sparklines", telemetry.SparklinesView.as_view()),

@@ -20,10 +20,10 @@ from runs.enqueue import enqueue_on_commit
 from runs.forks import ForkPoint, require_no_waiting_forks
 from runs.legal_actions import legal_actions
 from runs.models import MAX_NAME_CHARS, Run, RunStream
-from runs.planning.cost_history import workload_of
 from runs.pool.pool_removal import require_pool
 from runs.run_body import run_row
 from runs.spec_check import SpecReport, check_spec
+from runs.spec_columns import spec_columns
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, append_transition
 from worker.contracts.prompts import dump_prompts
@@ -62,16 +62,10 @@ def create_run(
             name=_checked_name(name),
             created_by=user,
             parent=parent,
-            spec=checked.model_dump(mode="json"),
             prompts=dump_prompts(report.prompts),
-            algebra=checked.algebra.model_dump(mode="json"),
-            num_batches=checked.num_batches,
-            max_attempts=checked.max_attempts,
-            priority=checked.priority.rank,
-            pool=checked.lanes.pool,
-            workload=workload_of(checked),
             notes=_checked_notes(notes),
             tags=_checked_tags(tags),
+            **spec_columns(checked),
             **({} if fork is None else fork.columns()),
         )
         run.run_spec = checked

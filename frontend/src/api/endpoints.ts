@@ -28,6 +28,7 @@ import type {
   QueueMove,
   ReplayRequest,
   ResizeRequest,
+  RunToCheck,
   SamplePurpose,
   SharesToTry,
   ShareToSet,
@@ -174,6 +175,7 @@ export const api = {
     call("POST", "/api/v1/runs/{run_id}/previews", { ...of(run), body }),
 
   validate: (body: SpecToValidate, signal?: AbortSignal) => call("POST", "/api/v1/runs:validate", { body, signal }),
+  preflight: (body: RunToCheck) => call("POST", "/api/v1/runs:preflight", { body }),
   planFor: (spec: unknown) => call("POST", "/api/v1/plans", { body: { spec } }),
   specSchema: () => call("GET", "/api/v1/run-spec-schema", {}),
   presets: () => results(call("GET", "/api/v1/presets", {})),

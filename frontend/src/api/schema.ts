@@ -1489,6 +1489,23 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs:preflight": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Look at what stops, delays or breaks runs, before one is created: what is fine, what is not, what is unknown. */
+        readonly post: operations["runs:preflight_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs:sparklines": {
         readonly parameters: {
             readonly query?: never;
@@ -6993,6 +7010,22 @@ export interface components {
             readonly groups: readonly components["schemas"]["RunGroup"][];
             readonly results: readonly components["schemas"]["ListedRun"][];
         };
+        readonly RunToCheck: {
+            /**
+             * Format: uuid
+             * @description Run that this one repeats with changes, or is forked from.
+             */
+            readonly parent?: string | null;
+            /** @description Id of a checkpoint of `parent` to begin from (a fork). Default: the base model. */
+            readonly checkpoint?: number | null;
+            /**
+             * Format: uuid
+             * @description Project in which the run would be created.
+             */
+            readonly project: string;
+            /** @description A run spec as an object, or as YAML text. */
+            readonly spec: unknown;
+        };
         /** @description A run that holds lanes of a pool. */
         readonly RunningInPool: {
             readonly pool: string;
@@ -7637,6 +7670,29 @@ export interface components {
             readonly at: number;
             readonly attempt: number;
             readonly body: components["schemas"]["StalenessFields"];
+        };
+        readonly StartCheck: {
+            readonly name: components["schemas"]["StartCheckName"];
+            /** @description `unknown` is what cannot be seen from the server; the text says why. */
+            readonly state: components["schemas"]["StartCheckState"];
+            /** @description What was found. */
+            readonly text: string;
+            /** @description What to do, in one sentence; empty where there is nothing to do. */
+            readonly remedy: string;
+            /** @description The setting to change; empty where no single one is at fault. */
+            readonly path: string;
+        };
+        /** @enum {string} */
+        readonly StartCheckName: "spec" | "model" | "rewards" | "prompts" | "memory" | "disk" | "project" | "queue" | "end";
+        /** @enum {string} */
+        readonly StartCheckState: "fine" | "warning" | "refused" | "unknown";
+        readonly StartChecks: {
+            /** @description A refused spec has one check alone. */
+            readonly checks: readonly components["schemas"]["StartCheck"][];
+            /** @description When it would start if created now; null if unknown. */
+            readonly starts: components["schemas"]["ForecastTimes"] | null;
+            /** @description When it would end; null if unknown. */
+            readonly ends: components["schemas"]["ForecastTimes"] | null;
         };
         /**
          * StartStep
@@ -8339,6 +8395,7 @@ export type RunSize = components['schemas']['RunSize'];
 export type RunSpec = components['schemas']['RunSpec'];
 export type RunState = components['schemas']['RunState'];
 export type RunTable = components['schemas']['RunTable'];
+export type RunToCheck = components['schemas']['RunToCheck'];
 export type RunningInPool = components['schemas']['RunningInPool'];
 export type RunningInPoolPage = components['schemas']['RunningInPoolPage'];
 export type RunsAhead = components['schemas']['RunsAhead'];
@@ -8378,6 +8435,10 @@ export type StalenessColumns = components['schemas']['StalenessColumns'];
 export type StalenessEvent = components['schemas']['StalenessEvent'];
 export type StalenessFields = components['schemas']['StalenessFields'];
 export type StalenessItem = components['schemas']['StalenessItem'];
+export type StartCheck = components['schemas']['StartCheck'];
+export type StartCheckName = components['schemas']['StartCheckName'];
+export type StartCheckState = components['schemas']['StartCheckState'];
+export type StartChecks = components['schemas']['StartChecks'];
 export type StartStep = components['schemas']['StartStep'];
 export type StateEvent = components['schemas']['StateEvent'];
 export type StateFields = components['schemas']['StateFields'];
@@ -11092,6 +11153,30 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly "runs:preflight_create": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RunToCheck"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StartChecks"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly "runs:sparklines_retrieve": {
         readonly parameters: {
             readonly query: {
@@ -11668,6 +11753,8 @@ export const spansItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const staleClipValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StaleClip"]> = ["proximal", "behaviour"];
 export const stalenessEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessEvent"]["type"]> = ["staleness"];
 export const stalenessItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessItem"]["type"]> = ["staleness"];
+export const startCheckNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartCheckName"]> = ["spec", "model", "rewards", "prompts", "memory", "disk", "project", "queue", "end"];
+export const startCheckStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartCheckState"]> = ["fine", "warning", "refused", "unknown"];
 export const startStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartStep"]> = ["requested", "placed", "loading", "ready"];
 export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateEvent"]["type"]> = ["state"];
 export const stateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateItem"]["type"]> = ["state"];

@@ -60,6 +60,7 @@ WRITES: dict[str, TokenScope] = {
     "post runs/<uuid:run_id>/replays": READ,
     "post runs/<uuid:run_id>/resize": RUN,
     "post runs:bulk": RUN,
+    "post runs:preflight": READ,
     "post runs:validate": READ,
     "post secrets": ADMIN,
     "post tokens": ADMIN,

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Pool, PoolLane, PoolNode, RunningInPool } from "../../api/schema.ts";
+import type { ForecastTimes, Pool, PoolLane, PoolNode, RunningInPool } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { spelt } from "../../base/format.ts";
 import { PoolStore } from "../../live/pool_store.ts";
@@ -28,7 +28,13 @@ import {
 } from "./lane_offer.ts";
 import { POOL_PATH } from "./pool_choices.ts";
 
-export function LanePicker({ model, pools }: { model: FormModel; pools: readonly Pool[] }) {
+interface Props {
+  readonly model: FormModel;
+  readonly pools: readonly Pool[];
+  readonly starts: ForecastTimes | null | undefined;
+}
+
+export function LanePicker({ model, pools, starts }: Props) {
   const store = useMemo(() => new PoolStore(), []);
   useEffect(() => {
     store.start();
@@ -45,7 +51,7 @@ export function LanePicker({ model, pools }: { model: FormModel; pools: readonly
         <PoolChoice model={model} pools={pools} nodes={store.nodes.value} chosen={asked.pool} />
       </div>
       {store.loaded.value ? (
-        <Offer model={model} asked={asked} nodes={nodesOf(store.nodes.value, asked.pool)} />
+        <Offer model={model} asked={asked} starts={starts} nodes={nodesOf(store.nodes.value, asked.pool)} />
       ) : (
         <div class="lane-picker-pending" aria-hidden="true" />
       )}
@@ -77,12 +83,13 @@ function PoolChoice({ model, pools, nodes, chosen }: ChoiceProps) {
 
 interface OfferProps {
   readonly model: FormModel;
+  readonly starts: ForecastTimes | null | undefined;
   readonly asked: AskedLanes;
   /** With the lanes of the pool chosen. */
   readonly nodes: readonly PoolNode[];
 }
 
-function Offer({ model, asked, nodes }: OfferProps) {
+function Offer({ model, asked, starts, nodes }: OfferProps) {
   const [role, setRole] = useState<Role>("rollout");
   const lanes = nodes.flatMap((node) => node.lanes);
   const marks = counted(lanes, asked);
@@ -98,6 +105,7 @@ function Offer({ model, asked, nodes }: OfferProps) {
     <>
       <p class="small" aria-live="polite">
         <Free lanes={lanes} asked={asked} />
+        {starts !== undefined && <> {startText(starts)}</>}
       </p>
       <div class="row pick-role">
         <span class="tiny muted">A press on a free lane adds one for</span>
@@ -125,6 +133,15 @@ function Offer({ model, asked, nodes }: OfferProps) {
       <Returning lanes={lanes} asked={asked} running={running.value ?? []} />
     </>
   );
+}
+
+/** When the queue's forecast lets the run start. */
+function startText(starts: ForecastTimes | null): string {
+  const band = bandText(starts, seconds.value);
+  if (band === null) return "When it would start is not known.";
+  return band.likely === "any moment"
+    ? "It would start at once."
+    : `It would likely start ${band.likely} (${band.range}).`;
 }
 
 /** How many are asked for and free, by kind. */

@@ -3,13 +3,15 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import type { Preset, Project, Run, SavedCheckpoint } from "../../api/schema.ts";
+import type { Preset, Project, Run, RunToCheck, SavedCheckpoint } from "../../api/schema.ts";
+import type { JsonObject } from "../../base/paths.ts";
 import { proposedFor } from "../../base/rerun.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { FormModel } from "./form_model.ts";
 import { FormView } from "./form_view.ts";
+import { KeptAnswer } from "./kept_answer.ts";
 import { Planner } from "./planner.ts";
 import { Presets } from "./presets.tsx";
 import { SectionList } from "./section_list.tsx";
@@ -75,6 +77,7 @@ function FormPage({ model, presets, projects }: Form) {
   useEffect(() => warnBeforeLeaving(model), [model]);
   const view = useMemo(() => new FormView(localStorage), [model]);
   const planner = useMemo(() => new Planner(api.planFor), [model]);
+  const preflight = useMemo(() => new KeptAnswer((run) => api.preflight(run as RunToCheck & JsonObject)), [model]);
   const isNew = model.parent.value === null;
   const checkpoint = model.checkpoint.value;
   return (
@@ -111,6 +114,7 @@ function FormPage({ model, presets, projects }: Form) {
               promptSets={(sets.value ?? []).filter((set) => set.project === model.project.value)}
               pools={pools.value ?? []}
               secrets={(secrets.value ?? []).map((secret) => secret.name)}
+              starts={preflight.kept.value?.answer.starts}
             >
               {isNew && (
                 <Presets
@@ -131,7 +135,7 @@ function FormPage({ model, presets, projects }: Form) {
             <Failed message={`Prompt sets could not be listed: ${sets.error}`} onRetry={sets.reload} />
           )}
         </div>
-        <Summary model={model} view={view} planner={planner} projects={projects} start={() => start(model)} />
+        <Summary {...{ model, view, planner, preflight, projects }} start={() => start(model)} />
       </div>
     </>
   );

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import type { BaseModel, ListedPromptSet, Pool } from "../../api/schema.ts";
+import type { BaseModel, ForecastTimes, ListedPromptSet, Pool } from "../../api/schema.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Terms } from "../../ui/term.tsx";
 import { Field } from "./field.tsx";
@@ -23,6 +23,8 @@ export interface StepProps {
   readonly pools: readonly Pool[];
   /** Names of the project's secrets. */
   readonly secrets: readonly string[];
+  /** When the run would start if it were created now; null if unknown, undefined until that has been asked. */
+  readonly starts: ForecastTimes | null | undefined;
   /** What stands above the first step. */
   readonly children?: ComponentChildren;
 }
@@ -46,7 +48,7 @@ export function StepPage(props: StepProps) {
         {step.id === "prompts" && <PromptInputs model={model} promptSets={props.promptSets} />}
         {step.id === "rewards" && <RewardsGroup model={model} secrets={props.secrets} />}
         <Inputs {...props} fields={essentialFields(step)} />
-        {step.id === "budget" && <LanePicker model={model} pools={props.pools} />}
+        {step.id === "budget" && <LanePicker model={model} pools={props.pools} starts={props.starts} />}
         <OtherSettings {...props} step={step} />
         <Turn view={view} step={step} />
       </section>
