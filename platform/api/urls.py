@@ -93,6 +93,8 @@ urlpatterns = [
     path("runs:validate", runs.ValidateView.as_view()),
     path("runs:preflight", runs.StartChecksView.as_view()),
     path("runs:table", run_lists.RunTableView.as_view()),
+    path("run-views", run_lists.SavedViewsView.as_view()),
+    path("run-views/<uuid:view_id>", run_lists.SavedViewView.as_view()),
     path("runs:bulk", run_lists.BulkView.as_view()),
     path("runs:sparklines", telemetry.SparklinesView.as_view()),
     path("plans", runs.PlansView.as_view()),

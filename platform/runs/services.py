@@ -47,6 +47,7 @@ def create_run(
     fork: ForkPoint | None = None,
     notes: str = "",
     tags: Iterable[str] = (),
+    preset: str = "",
 ) -> Run:
     """A queued run, which begins from the checkpoint `fork` of its parent, or else from the base model.
 
@@ -62,6 +63,7 @@ def create_run(
             name=_checked_name(name),
             created_by=user,
             parent=parent,
+            preset=preset or (parent.preset if parent is not None else ""),
             prompts=dump_prompts(report.prompts),
             notes=_checked_notes(notes),
             tags=_checked_tags(tags),

@@ -33,6 +33,7 @@ import type {
   SharesToTry,
   ShareToSet,
   SpecToValidate,
+  ViewToSave,
 } from "./schema.ts";
 
 /** Filters of the list of runs. */
@@ -132,6 +133,9 @@ export const api = {
     call("GET", "/api/v1/runs/{run_id}/metrics", { ...of(run), query: { keys: keys.join(","), ...query } }),
   runTable: (filter: TableFilter, offset: number, limit: number) =>
     call("GET", "/api/v1/runs:table", { query: { ...filter, offset, limit } }),
+  runViews: () => results(call("GET", "/api/v1/run-views", {})),
+  saveView: (body: ViewToSave) => call("POST", "/api/v1/run-views", { body }),
+  forgetView: (view_id: string) => call("DELETE", "/api/v1/run-views/{view_id}", { path: { view_id } }),
   actOnRuns: (body: BulkRequest) => call("POST", "/api/v1/runs:bulk", { body }),
   /** One metric of several runs, for the rows of a list. */
   sparklines: (runs: readonly string[], key: MetricKey = "reward/mean") =>

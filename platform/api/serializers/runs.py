@@ -7,7 +7,7 @@ from rest_framework import serializers
 from api.serializers.answers import Answer, contract_field
 from api.serializers.bounded import MAX_INTEGER, name_to_find
 from api.serializers.queue import ForecastTimes
-from runs.models import MAX_NAME_CHARS, STATE_VALUES
+from runs.models import MAX_NAME_CHARS, MAX_PRESET_CHARS, STATE_VALUES
 from runs.resizing.resize_services import MAX_LANES
 from runs.services import MAX_NOTES_CHARS, MAX_TAG_CHARS, MAX_TAGS
 from runs.start_checks.check_rows import CheckName, CheckState
@@ -64,6 +64,12 @@ class NewRun(Fork):
     spec = SpecDocument(help_text="A run spec as an object, or as YAML text.")
     notes = _notes()
     tags = _tags()
+    preset = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=MAX_PRESET_CHARS,
+        help_text="Name of the preset that the spec began as. Default: that of `parent`, or none.",
+    )
 
 
 class RunChanges(serializers.Serializer[Any]):

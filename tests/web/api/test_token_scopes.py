@@ -59,6 +59,8 @@ WRITES: dict[str, TokenScope] = {
     "post runs/<uuid:run_id>/queue-place": POOL,
     "post runs/<uuid:run_id>/replays": READ,
     "post runs/<uuid:run_id>/resize": RUN,
+    "post run-views": RUN,
+    "delete run-views/<uuid:view_id>": RUN,
     "post runs:bulk": RUN,
     "post runs:preflight": READ,
     "post runs:validate": READ,

@@ -108,6 +108,7 @@ export class FormModel {
       spec: this.spec.value,
       ...(parent ? { parent: parent.id } : {}),
       ...(checkpoint ? { checkpoint: checkpoint.id } : {}),
+      ...(this.presetName.value ? { preset: this.presetName.value } : {}),
     };
   }
 

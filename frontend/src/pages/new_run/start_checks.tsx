@@ -44,7 +44,7 @@ interface Props {
 
 export function StartChecksPanel({ model, view, preflight }: Props) {
   const isReady = model.ok.value && model.project.value !== "";
-  const { name: _, ...run } = model.newRun;
+  const { name: _name, preset: _preset, ...run } = model.newRun;
   const question = run as JsonObject;
   useEffect(() => {
     if (isReady) preflight.want(question);
