@@ -17,6 +17,7 @@ from audit.record import record
 from live.publish import publish_project
 from runs.checkpoint_files import CheckpointGone
 from runs.enqueue import enqueue_on_commit
+from runs.fork_release import release_of_deleted
 from runs.forks import ForkPoint, require_no_waiting_forks
 from runs.legal_actions import legal_actions
 from runs.models import MAX_NAME_CHARS, Run, RunStream
@@ -135,6 +136,7 @@ def delete_run(*, user: User, run: Run) -> None:
         locked = Run.objects.get(pk=run.pk)
         _require_ended(locked, "delete")
         require_no_waiting_forks(locked)
+        release_of_deleted(locked)
         enqueue_on_commit(DELETE_CHECKPOINTS, str(run.pk))
         enqueue_on_commit(DELETE_ARTIFACTS, str(run.pk))
         record("run.delete", locked, user=user, project_id=locked.project_id, state=locked.state)

@@ -6711,6 +6711,8 @@ export interface components {
             readonly parent: string | null;
             /** @description Complete batches of the parent's checkpoint that the run began from; null for one from the base model. */
             readonly forked_batch: number | null;
+            /** @description Address of that checkpoint; empty for a run from the base model. */
+            readonly forked_from: string;
             /** @description Complete batches of the checkpoint from which the next attempt resumes; null without one. */
             readonly resume_batch: number | null;
             /** @description The end that a user requested, `stop` or `cancel`; null before. */
