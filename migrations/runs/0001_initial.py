@@ -38,6 +38,9 @@ class Migration(migrations.Migration):
                 ('forked_batch', models.PositiveIntegerField(null=True)),
                 ('spec', models.JSONField()),
                 ('spec_lanes', models.GeneratedField(db_persist=True, expression=django.db.models.fields.json.KeyTransform('lanes', 'spec'), output_field=models.JSONField())),
+                ('base_model', models.GeneratedField(db_persist=True, expression=django.db.models.fields.json.KeyTextTransform('path', django.db.models.fields.json.KeyTransform('base_model', 'spec')), output_field=models.TextField())),
+                ('algorithm', models.GeneratedField(db_persist=True, expression=django.db.models.fields.json.KeyTextTransform('name', django.db.models.fields.json.KeyTransform('algorithm', 'spec')), output_field=models.TextField())),
+                ('preset', models.CharField(blank=True, default='', max_length=100)),
                 ('prompts', models.JSONField()),
                 ('num_prompts', models.GeneratedField(db_persist=True, expression=models.Func('prompts', function='jsonb_array_length'), output_field=models.PositiveIntegerField())),
                 ('algebra', models.JSONField()),
@@ -156,6 +159,20 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='RunLogEntry',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('stream_seq', models.PositiveBigIntegerField()),
+                ('attempt', models.PositiveIntegerField()),
+                ('at', models.FloatField(help_text='Unix time in seconds.')),
+                ('type', models.CharField(max_length=32)),
+                ('level', models.CharField(choices=[('debug', 'Debug'), ('info', 'Info'), ('warning', 'Warning'), ('error', 'Error')], max_length=8)),
+                ('source', models.TextField()),
+                ('text', models.TextField()),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='runs.run')),
+            ],
+        ),
+        migrations.CreateModel(
             name='RunResize',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
@@ -195,6 +212,22 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='SavedView',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('name', models.CharField(max_length=60)),
+                ('query', models.JSONField(default=dict)),
+                ('columns', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=20), default=list, size=None)),
+                ('is_dense', models.BooleanField(default=False)),
+                ('saved_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='saved_views', to='accounts.project')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='saved_views', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['name', 'pk'],
+            },
+        ),
+        migrations.CreateModel(
             name='MeasuredCosts',
             fields=[
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='measured_costs', serialize=False, to='runs.run')),
@@ -221,24 +254,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['likeness', '-updated_at'], name='paces_alike')],
-            },
-        ),
-        migrations.CreateModel(
-            name='RunLogEntry',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('stream_seq', models.PositiveBigIntegerField()),
-                ('attempt', models.PositiveIntegerField()),
-                ('at', models.FloatField(help_text='Unix time in seconds.')),
-                ('type', models.CharField(max_length=32)),
-                ('level', models.CharField(choices=[('debug', 'Debug'), ('info', 'Info'), ('warning', 'Warning'), ('error', 'Error')], max_length=8)),
-                ('source', models.TextField()),
-                ('text', models.TextField()),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='runs.run')),
-            ],
-            options={
-                'indexes': [models.Index(condition=models.Q(('level', 'error')), fields=['run', 'stream_seq'], name='log_errors'), models.Index(condition=models.Q(('type', 'command')), fields=['run', 'stream_seq'], name='log_commands')],
-                'constraints': [models.UniqueConstraint(fields=('run', 'stream_seq'), name='log_entry_number_once')],
             },
         ),
         migrations.AddIndex(
@@ -274,11 +289,27 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('run', 'number'), name='plan_revision_number_once_per_run'),
         ),
         migrations.AddIndex(
+            model_name='runlogentry',
+            index=models.Index(condition=models.Q(('level', 'error')), fields=['run', 'stream_seq'], name='log_errors'),
+        ),
+        migrations.AddIndex(
+            model_name='runlogentry',
+            index=models.Index(condition=models.Q(('type', 'command')), fields=['run', 'stream_seq'], name='log_commands'),
+        ),
+        migrations.AddConstraint(
+            model_name='runlogentry',
+            constraint=models.UniqueConstraint(fields=('run', 'stream_seq'), name='log_entry_number_once'),
+        ),
+        migrations.AddIndex(
             model_name='runresize',
             index=models.Index(condition=models.Q(('ended_at', None)), fields=['run'], name='open_resizes'),
         ),
         migrations.AddConstraint(
             model_name='runtransition',
             constraint=models.UniqueConstraint(fields=('run', 'stream_seq'), name='transition_seq_once_per_run'),
+        ),
+        migrations.AddConstraint(
+            model_name='savedview',
+            constraint=models.UniqueConstraint(fields=('user', 'project', 'name'), name='saved_view_once', nulls_distinct=False),
         ),
     ]

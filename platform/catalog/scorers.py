@@ -22,7 +22,7 @@ def scorer_problems(spec: RunSpec, project: Project | None) -> dict[str, str]:
     not looked up."""
     problems: dict[str, str] = {}
     for place, reward in enumerate(spec.rewards):
-        for field, value in _named_weights(reward).items():
+        for field, value in named_weights(reward).items():
             path = f"rewards.{place}.settings.{field}"
             try:
                 resolve_weights(value)
@@ -41,7 +41,7 @@ def with_resolved_weights(spec: RunSpec) -> RunSpec:
     """The spec as the engine gets it, with names below the model roots as absolute folders. Raises `ModelNotUsable`."""
     rewards = []
     for reward in spec.rewards:
-        found = {field: resolve_weights(value) for field, value in _named_weights(reward).items()}
+        found = {field: resolve_weights(value) for field, value in named_weights(reward).items()}
         settings = reward.settings.model_copy(update=found) if reward.settings is not None else None
         rewards.append(reward.model_copy(update={"settings": settings}))
     return spec.model_copy(update={"rewards": tuple(rewards)})
@@ -77,5 +77,6 @@ def _token(project: Project, remote: RemoteSettings) -> str:
         raise LookupError(f"`{secret.name}` cannot be read: {error}") from error
 
 
-def _named_weights(reward: RewardSpec) -> dict[str, str]:
+def named_weights(reward: RewardSpec) -> dict[str, str]:
+    """The reward's settings that name weights, as given: folders or hub ids."""
     return {field: getattr(reward.settings, field) for field in _WEIGHTS if hasattr(reward.settings, field)}

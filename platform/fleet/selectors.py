@@ -139,10 +139,19 @@ def free_devices(kind: LaneKind, pool: str) -> dict[str, int]:
     return _by_device(free_in_order(kind, pool=pool))
 
 
+def nodes_in_service(pool: str) -> list[str]:
+    """Names of the nodes with lanes of the pool that take work, held or not."""
+    return sorted(_usable_lanes(pool).order_by().values_list("node__name", flat=True).distinct())
+
+
 def pool_devices(pool: str) -> dict[str, int]:
     """Number of the pool's lanes that can generate or train by device, free or not."""
-    kind = kind_for(LaneRole.TRAINER, pool_lanes(pool))
-    return _by_device(_usable_lanes(pool).filter(kind=kind))
+    return _by_device(_usable_lanes(pool).filter(kind=trainer_kind(pool)))
+
+
+def trainer_kind(pool: str) -> LaneKind:
+    """The kind of lane that generates and trains in the pool."""
+    return kind_for(LaneRole.TRAINER, pool_lanes(pool))
 
 
 def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:

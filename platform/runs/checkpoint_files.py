@@ -7,7 +7,7 @@ import fsspec
 from django.conf import settings
 
 from runs.models import Run
-from worker.contracts.checkpoint_names import HELD, attempt_name
+from worker.contracts.checkpoint_names import HELD, attempt_name, batch_number
 
 
 class RunStillExists(Exception):
@@ -51,6 +51,29 @@ def hold(uri: str) -> None:
         raise CheckpointGone(f"the checkpoint store does not answer: {error}") from error
     if not is_there:
         raise CheckpointGone("its files were removed")
+
+
+def let_go(uri: str) -> None:
+    """Hold a checkpoint no longer; one that is not held stays as it is."""
+    filesystem, path = fsspec.core.url_to_fs(uri)
+    if filesystem.exists(path + HELD):
+        filesystem.rm(path + HELD)
+
+
+def remove_superseded(uri: str, num_kept: int) -> bool:
+    """Remove a checkpoint that its driver passed over because it was held: one with `num_kept` newer ones beside it.
+    Returns whether it was removed; one that is held again stays."""
+    filesystem, path = fsspec.core.url_to_fs(uri)
+    folder, _, name = path.rstrip("/").rpartition("/")
+    own = batch_number(name)
+    if own is None or not filesystem.exists(path):
+        return False
+    names = [one.rstrip("/").rpartition("/")[2] for one in filesystem.ls(folder, detail=False)]
+    batches = {batch for one in names if (batch := batch_number(one)) is not None}
+    if sum(batch > own for batch in batches) < num_kept or filesystem.exists(path + HELD):
+        return False
+    filesystem.rm(path, recursive=True)
+    return True
 
 
 def delete_checkpoints(run_id: UUID) -> None:

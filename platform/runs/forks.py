@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from runs.checkpoint_files import hold
 from runs.models import Run
+from runs.stream import lock_stream
 from worker.contracts.algorithms import ALGORITHM_SPECS
 from worker.contracts.ingest import RunOrigin
 from worker.contracts.names import Tuning
@@ -53,7 +54,10 @@ class ForkPoint:
         }
 
     def hold(self) -> None:
-        """Keep the checkpoint's files from now on. Raises `CheckpointGone`."""
+        """Keep the checkpoint's files from now on, within the transaction that makes the fork. Raises
+        `CheckpointGone`."""
+        # Who lets the checkpoint go takes this lock, too, and sees the fork once it is committed.
+        lock_stream(self.parent.pk)
         hold(self.uri)
 
 
@@ -70,11 +74,15 @@ def fork_problems(point: ForkPoint, spec: RunSpec) -> dict[str, list[str]]:
     return found
 
 
+def waiting_forks(run: Run) -> QuerySet[Run]:
+    """Forks of `run` that may still have to begin from its checkpoint."""
+    over = END_STATES - {RunState.STOPPED}
+    return Run.objects.filter(~Q(state__in=over), ~Q(forked_from=""), parent=run, resume_from=F("forked_from"))
+
+
 def require_no_waiting_forks(run: Run) -> None:
     """Raise `ForkNeedsFiles` while a fork of `run` may still have to begin from its checkpoint."""
-    over = END_STATES - {RunState.STOPPED}
-    forks = Run.objects.filter(~Q(state__in=over), ~Q(forked_from=""), parent=run, resume_from=F("forked_from"))
-    if (fork := forks.first()) is not None:
+    if (fork := waiting_forks(run).first()) is not None:
         raise ForkNeedsFiles(
             f"{run.name} cannot be deleted yet: {fork.name} was forked from it and has no checkpoint of its own; wait "
             "until it has written one, or cancel it"

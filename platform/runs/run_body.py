@@ -118,6 +118,8 @@ class RunBody(ListedRun):
     """Id of the run that this one was duplicated or forked from."""
     forked_batch: int | None
     """Complete batches of the parent's checkpoint that the run began from; null for one from the base model."""
+    forked_from: str
+    """Address of that checkpoint; empty for a run from the base model."""
     resume_batch: int | None
     """Complete batches of the checkpoint from which the next attempt resumes; null without one."""
     ending: Annotated[str | None, JsonOf(Literal["stop", "cancel"] | None)]
@@ -208,6 +210,7 @@ def run_body(run: Run, *, role: str | None, waiting: str = "", warning: str = ""
         "notes": run.notes,
         "parent": None if run.parent_id is None else str(run.parent_id),
         "forked_batch": run.forked_batch,
+        "forked_from": run.forked_from,
         "resume_batch": run.resume_batch if run.resume_from else None,
         "ending": run.ending or None,
     }

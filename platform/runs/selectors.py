@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts.access import Actor, NotVisible, role_in, visible_projects
 from runs.lending.idle_lanes import idle_of
-from runs.models import Attempt, PendingCommand, PlanRevision, Run, RunTransition
+from runs.models import Attempt, PendingCommand, PlanRevision, Run, RunTransition, SavedView
 from runs.planning.plan_body import PlanBody, PlanStep, RevisedPlan
 from runs.run_body import RunBody, run_body
 from runs.wait_reasons import why_waiting
@@ -98,3 +98,19 @@ def _uuid(value: UUID | str, what: str) -> UUID:
         return UUID(str(value))
     except ValueError as error:
         raise NotVisible(f"no such {what}") from error
+
+
+def visible_views(user: Actor) -> QuerySet[SavedView]:
+    """The user's own, and those shared with the user's projects, by name."""
+    if not user.is_authenticated:
+        return SavedView.objects.none()
+    own = Q(user_id=user.pk, project=None)
+    return SavedView.objects.filter(own | Q(project__in=visible_projects(user))).select_related("user", "project")
+
+
+def get_view(user: Actor, view_id: UUID) -> SavedView:
+    """Raises `NotVisible` for views of others that are not shared, and for ids that name nothing."""
+    found = visible_views(user).filter(pk=view_id).first()
+    if found is None:
+        raise NotVisible("no such view")
+    return found

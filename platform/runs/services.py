@@ -17,13 +17,14 @@ from audit.record import record
 from live.publish import publish_project
 from runs.checkpoint_files import CheckpointGone
 from runs.enqueue import enqueue_on_commit
+from runs.fork_release import release_of_deleted
 from runs.forks import ForkPoint, require_no_waiting_forks
 from runs.legal_actions import legal_actions
 from runs.models import MAX_NAME_CHARS, Run, RunStream
-from runs.planning.cost_history import workload_of
 from runs.pool.pool_removal import require_pool
 from runs.run_body import run_row
 from runs.spec_check import SpecReport, check_spec
+from runs.spec_columns import spec_columns
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, append_transition
 from worker.contracts.prompts import dump_prompts
@@ -47,6 +48,7 @@ def create_run(
     fork: ForkPoint | None = None,
     notes: str = "",
     tags: Iterable[str] = (),
+    preset: str = "",
 ) -> Run:
     """A queued run, which begins from the checkpoint `fork` of its parent, or else from the base model.
 
@@ -62,16 +64,11 @@ def create_run(
             name=_checked_name(name),
             created_by=user,
             parent=parent,
-            spec=checked.model_dump(mode="json"),
+            preset=preset or (parent.preset if parent is not None else ""),
             prompts=dump_prompts(report.prompts),
-            algebra=checked.algebra.model_dump(mode="json"),
-            num_batches=checked.num_batches,
-            max_attempts=checked.max_attempts,
-            priority=checked.priority.rank,
-            pool=checked.lanes.pool,
-            workload=workload_of(checked),
             notes=_checked_notes(notes),
             tags=_checked_tags(tags),
+            **spec_columns(checked),
             **({} if fork is None else fork.columns()),
         )
         run.run_spec = checked
@@ -139,6 +136,7 @@ def delete_run(*, user: User, run: Run) -> None:
         locked = Run.objects.get(pk=run.pk)
         _require_ended(locked, "delete")
         require_no_waiting_forks(locked)
+        release_of_deleted(locked)
         enqueue_on_commit(DELETE_CHECKPOINTS, str(run.pk))
         enqueue_on_commit(DELETE_ARTIFACTS, str(run.pk))
         record("run.delete", locked, user=user, project_id=locked.project_id, state=locked.state)

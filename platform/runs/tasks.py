@@ -15,6 +15,7 @@ from runs.attempts.reconciler import Reconciler
 from runs.attempts.web_probe import HttpWebProbe
 from runs.checkpoint_files import delete_checkpoints as delete_checkpoint_files
 from runs.cluster import RayCluster
+from runs.fork_release import release_checkpoint as let_checkpoint_go
 from runs.lending.borrowing import lend_idle_lanes
 from runs.lending.idle_lanes import release_idle_lanes
 from runs.lending.reclaiming import ask_back
@@ -88,3 +89,9 @@ def stop_job(run_id: str, attempt: int) -> None:
 @shared_task(name=task_names.DELETE_CHECKPOINTS)
 def delete_checkpoints(run_id: str) -> None:
     delete_checkpoint_files(UUID(run_id))
+
+
+@shared_task(name=task_names.RELEASE_CHECKPOINT)
+def release_checkpoint(run_id: str, uri: str) -> bool:
+    """Hold the checkpoint of a run no longer, unless a fork still has to begin from it."""
+    return let_checkpoint_go(UUID(run_id), uri)

@@ -224,6 +224,8 @@ SPECTACULAR_SETTINGS = {
         "QueueDirection": "api.serializers.queue.DIRECTIONS",
         "RunState": "runs.models.STATE_VALUES",
         "SamplePurpose": "api.serializers.gallery.PURPOSES",
+        "StartCheckName": "api.serializers.runs.CHECK_NAMES",
+        "StartCheckState": "api.serializers.runs.CHECK_STATES",
         "TokenScope": "accounts.models.TokenScope.choices",
     },
 }

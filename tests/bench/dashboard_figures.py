@@ -139,6 +139,14 @@ def server_figures(address: str, seeded: Seeded, run: Run, num_rounds: int) -> F
             ),
             "staleness of 20,000 batches in 500 columns, ms": (f"runs/{run.pk}/staleness", {"max_columns": 500}),
             "runs list of 10,000: rows, ms": ("runs", {"limit": NUM_ROWS}),
+            "runs table of 10,000: a page at 9,000 within a tag, ms": (
+                "runs:table",
+                {"tag": "sweep", "offset": 9000, "limit": NUM_ROWS},
+            ),
+            "runs table of 10,000: the same, grouped by tag, ms": (
+                "runs:table",
+                {"tag": "sweep", "group": "tag", "offset": 9000, "limit": NUM_ROWS},
+            ),
             "runs list of 10,000: sparklines, ms": ("runs:sparklines", {"ids": ",".join(row["id"] for row in rows)}),
         }
         figures: Figures = {}

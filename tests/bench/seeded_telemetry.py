@@ -168,7 +168,8 @@ def _another(like: Run, number: int, at: Any) -> Run:
         for field in Run._meta.concrete_fields
         if not field.generated and not field.primary_key
     }
-    own = {"name": f"sweep {number}", "state": "completed", "created_at": at, "started_at": at, "ended_at": at}
+    times = {"created_at": at, "started_at": at, "ended_at": at}
+    own = {"name": f"sweep {number}", "state": "completed", "tags": ["sweep"], **times}
     headline = {"reward_before": 0.3, "reward_after": 0.7, "before": {}, "after": {}, "batch_after": 200}
     return Run(**{**fields, **own, "id": uuid.uuid4(), "headline": headline})
 

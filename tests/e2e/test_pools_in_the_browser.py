@@ -56,6 +56,12 @@ def test_labels_move_a_node_to_a_pool_and_a_run_is_started_there(rest: Rest, run
     new_run.fill("Rollout lanes", str(number))
     expect(new_run.errors.first).to_contain_text("(CPU lanes of the pool fast)")
     new_run.fill("Rollout lanes", "1")
+    pool_now = new_run.page.get_by_role("region", name="The pool now")
+    pool_now.get_by_role("button", name="counted as a rollout lane").click()
+    expect(new_run.field("Rollout lanes")).to_have_value("0")
+    pool_now.get_by_role("button", pressed=False, disabled=False).filter(has_not_text=re.compile(r"\w")).first.click()
+    expect(new_run.field("Rollout lanes")).to_have_value("1")
+    expect(pool_now).to_contain_text("all free now")
     new_run.fill("Length", "1")
     new_run.start("in the fast pool")
     (run,) = [run for run in rest.results("/runs") if run["name"] == "in the fast pool"]

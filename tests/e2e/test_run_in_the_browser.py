@@ -178,3 +178,20 @@ def _loads_in_diffusers(path: Path) -> None:
     pipeline = FluxPipeline.from_pretrained(ROOT / "deploy" / "models" / "shapes")
     pipeline.load_lora_weights(load_file(path))
     assert pipeline.get_active_adapters()
+
+
+def test_a_saved_view_is_there_after_a_reload(runs_page: RunsPage) -> None:
+    page = runs_page.open().page
+    group, views = page.get_by_label("Group by"), page.locator("summary", has_text="Views")
+    group.select_option(label="By base model")
+    views.click()
+    page.get_by_label("Name of this view").fill("by model")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("region", name="Yours")).to_contain_text("by model")
+    runs_page.open()
+    expect(group).to_have_value("")
+    views.click()
+    page.get_by_role("button", name="by model", exact=True).click()
+    expect(group).to_have_value("model")
+    page.get_by_role("button", name="Forget the view by model").click()
+    expect(page.get_by_role("region", name="Yours")).to_be_hidden()

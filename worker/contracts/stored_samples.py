@@ -11,6 +11,10 @@ MAX_STORED_SAMPLES = 512
 """The most samples stored of a batch: the driver holds them in memory until they are encoded, 1.5 GiB of 1024 × 1024
 pixels each."""
 
+NUM_HELD_OUT_SAMPLES = 48
+"""Samples stored of an evaluation or a request, where the spec does not store more of a batch: they are rare, and
+compared by eye between versions."""
+
 
 class StoredSamplesSpec(Contract):
     """Which samples of a training batch are stored, for the page of samples and for reports. Every sample is scored and

@@ -28,10 +28,12 @@ import type {
   QueueMove,
   ReplayRequest,
   ResizeRequest,
+  RunToCheck,
   SamplePurpose,
   SharesToTry,
   ShareToSet,
   SpecToValidate,
+  ViewToSave,
 } from "./schema.ts";
 
 /** Filters of the list of runs. */
@@ -131,6 +133,9 @@ export const api = {
     call("GET", "/api/v1/runs/{run_id}/metrics", { ...of(run), query: { keys: keys.join(","), ...query } }),
   runTable: (filter: TableFilter, offset: number, limit: number) =>
     call("GET", "/api/v1/runs:table", { query: { ...filter, offset, limit } }),
+  runViews: () => results(call("GET", "/api/v1/run-views", {})),
+  saveView: (body: ViewToSave) => call("POST", "/api/v1/run-views", { body }),
+  forgetView: (view_id: string) => call("DELETE", "/api/v1/run-views/{view_id}", { path: { view_id } }),
   actOnRuns: (body: BulkRequest) => call("POST", "/api/v1/runs:bulk", { body }),
   /** One metric of several runs, for the rows of a list. */
   sparklines: (runs: readonly string[], key: MetricKey = "reward/mean") =>
@@ -174,6 +179,7 @@ export const api = {
     call("POST", "/api/v1/runs/{run_id}/previews", { ...of(run), body }),
 
   validate: (body: SpecToValidate, signal?: AbortSignal) => call("POST", "/api/v1/runs:validate", { body, signal }),
+  preflight: (body: RunToCheck) => call("POST", "/api/v1/runs:preflight", { body }),
   planFor: (spec: unknown) => call("POST", "/api/v1/plans", { body: { spec } }),
   specSchema: () => call("GET", "/api/v1/run-spec-schema", {}),
   presets: () => results(call("GET", "/api/v1/presets", {})),

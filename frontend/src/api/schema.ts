@@ -795,6 +795,41 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/run-views": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Your views of the runs list, and those that are shared with your projects, by name. */
+        readonly get: operations["run_views_list"];
+        readonly put?: never;
+        /** @description Save a view, in place of your earlier one of the same name and project. */
+        readonly post: operations["run_views_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/run-views/{view_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /** @description Forget a view. Of a shared one, who saved it and the owners of its project may. */
+        readonly delete: operations["run_views_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs": {
         readonly parameters: {
             readonly query?: never;
@@ -1483,6 +1518,23 @@ export interface paths {
         readonly put?: never;
         /** @description Do one thing to several runs. What is refused says why, and the others are done. */
         readonly post: operations["runs:bulk_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs:preflight": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Look at what stops, delays or breaks runs, before one is created: what is fine, what is not, what is unknown. */
+        readonly post: operations["runs:preflight_create"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -3446,8 +3498,6 @@ export interface components {
             /** @description Shown to everybody. */
             readonly reason: string;
         };
-        /** @enum {string} */
-        readonly GroupEnum: "running" | "waiting" | "failed" | "finished";
         /**
          * GroupOfBatch
          * @description What became of one group of a batch.
@@ -3660,12 +3710,14 @@ export interface components {
         };
         readonly HomeGroup: {
             /** @description `failed` and `finished` are those of the last 7 days. */
-            readonly group: components["schemas"]["GroupEnum"];
+            readonly group: components["schemas"]["HomeGroupGroupEnum"];
             readonly number: number;
             readonly number_mine: number;
             /** @description Some of them: your own newest, then those of others. */
             readonly rows: readonly components["schemas"]["HomeRun"][];
         };
+        /** @enum {string} */
+        readonly HomeGroupGroupEnum: "running" | "waiting" | "failed" | "finished";
         readonly HomeRun: {
             /** Format: uuid */
             readonly id: string;
@@ -4723,6 +4775,8 @@ export interface components {
             readonly spec: unknown;
             readonly notes?: string;
             readonly tags?: readonly string[];
+            /** @description Name of the preset that the spec began as. Default: that of `parent`, or none. */
+            readonly preset?: string;
         };
         readonly NewSecret: {
             /** Format: uuid */
@@ -4846,6 +4900,8 @@ export interface components {
              */
             readonly max_grad_norm: number;
         };
+        /** @enum {string} */
+        readonly OrderEnum: "created" | "name" | "state" | "progress" | "reward" | "started" | "duration";
         readonly PatchedAccountRights: {
             /** @description Whether the user may manage nodes, GPUs, pools and shares. */
             readonly is_pool_admin?: boolean;
@@ -6655,6 +6711,8 @@ export interface components {
             readonly parent: string | null;
             /** @description Complete batches of the parent's checkpoint that the run began from; null for one from the base model. */
             readonly forked_batch: number | null;
+            /** @description Address of that checkpoint; empty for a run from the base model. */
+            readonly forked_from: string;
             /** @description Complete batches of the checkpoint from which the next attempt resumes; null without one. */
             readonly resume_batch: number | null;
             /** @description The end that a user requested, `stop` or `cancel`; null before. */
@@ -6695,9 +6753,24 @@ export interface components {
         readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["LaneStartEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
         readonly RunGroup: {
-            /** @description What its runs have in common; empty for no tag or a deleted account. */
+            /** @description What its runs have in common; empty for no tag, no preset or a deleted account. */
             readonly value: string;
             readonly number: number;
+            /** @description Runs that hold lanes or are about to. */
+            readonly num_live: number;
+            readonly num_failed: number;
+            /** @description Of all its runs together. */
+            readonly num_batches_done: number;
+            /**
+             * Format: double
+             * @description Best held-out reward of their newest evaluations; null without any.
+             */
+            readonly best_reward: number | null;
+            /**
+             * Format: double
+             * @description Mean of the same.
+             */
+            readonly mean_reward: number | null;
         };
         /**
          * RunLane
@@ -6992,6 +7065,22 @@ export interface components {
             /** @description In the order of their rows, which they count; none unless grouped. A run of several tags has a row for each. */
             readonly groups: readonly components["schemas"]["RunGroup"][];
             readonly results: readonly components["schemas"]["ListedRun"][];
+        };
+        readonly RunToCheck: {
+            /**
+             * Format: uuid
+             * @description Run that this one repeats with changes, or is forked from.
+             */
+            readonly parent?: string | null;
+            /** @description Id of a checkpoint of `parent` to begin from (a fork). Default: the base model. */
+            readonly checkpoint?: number | null;
+            /**
+             * Format: uuid
+             * @description Project in which the run would be created.
+             */
+            readonly project: string;
+            /** @description A run spec as an object, or as YAML text. */
+            readonly spec: unknown;
         };
         /** @description A run that holds lanes of a pool. */
         readonly RunningInPool: {
@@ -7290,6 +7379,30 @@ export interface components {
             readonly training_reward: number | null;
             /** @description Held-out reward of its weights; null where they were not evaluated. */
             readonly held_out_reward: number | null;
+        };
+        readonly SavedView: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly name: string;
+            readonly query: {
+                readonly [key: string]: unknown;
+            };
+            readonly columns: readonly string[];
+            readonly is_dense: boolean;
+            /**
+             * Format: uuid
+             * @description Null for a view of your own.
+             */
+            readonly project: string | null;
+            /** @default  */
+            readonly project_name: string;
+            readonly saved_by: string;
+        };
+        /** @description One page: SavedViewBody */
+        readonly SavedViewPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["SavedView"][];
         };
         /**
          * SdeType
@@ -7638,6 +7751,29 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["StalenessFields"];
         };
+        readonly StartCheck: {
+            readonly name: components["schemas"]["StartCheckName"];
+            /** @description `unknown` is what cannot be seen from the server; the text says why. */
+            readonly state: components["schemas"]["StartCheckState"];
+            /** @description What was found. */
+            readonly text: string;
+            /** @description What to do, in one sentence; empty where there is nothing to do. */
+            readonly remedy: string;
+            /** @description The setting to change; empty where no single one is at fault. */
+            readonly path: string;
+        };
+        /** @enum {string} */
+        readonly StartCheckName: "spec" | "model" | "rewards" | "prompts" | "memory" | "disk" | "project" | "queue" | "end";
+        /** @enum {string} */
+        readonly StartCheckState: "fine" | "warning" | "refused" | "unknown";
+        readonly StartChecks: {
+            /** @description A refused spec has one check alone. */
+            readonly checks: readonly components["schemas"]["StartCheck"][];
+            /** @description When it would start if created now; null if unknown. */
+            readonly starts: components["schemas"]["ForecastTimes"] | null;
+            /** @description When it would end; null if unknown. */
+            readonly ends: components["schemas"]["ForecastTimes"] | null;
+        };
         /**
          * StartStep
          * @description How far a lane's process is on its way to work.
@@ -7963,6 +8099,47 @@ export interface components {
          * @enum {string}
          */
         readonly VerdictReward: "shape_judge";
+        /** @description What a view keeps of `TableQuery`: everything but the stretch. Only what is sent is kept. */
+        readonly ViewQuery: {
+            /** Format: uuid */
+            readonly project?: string;
+            /** @description One state or several, separated by commas: queued, starting, running, paused, stopping, completed, stopped, cancelled, failed. */
+            readonly state?: string;
+            readonly tag?: string;
+            /**
+             * @description Whether to list only the runs that you created.
+             * @default false
+             */
+            readonly mine?: boolean;
+            /** @description Only runs that ended within so many days. */
+            readonly ended_days?: number;
+            /**
+             * @description Whether to list only the archived runs. Default: only the others.
+             * @default false
+             */
+            readonly archived?: boolean;
+            /** @description Words of the name, the notes or a tag. */
+            readonly search?: string;
+            readonly order?: components["schemas"]["OrderEnum"];
+            readonly descending?: boolean;
+            readonly group?: components["schemas"]["ViewQueryGroupEnum"];
+        };
+        /** @enum {string} */
+        readonly ViewQueryGroupEnum: "project" | "state" | "tag" | "user" | "pool" | "model" | "preset" | "algorithm";
+        readonly ViewToSave: {
+            readonly name: string;
+            /** @description What the view shows: parameters of `GET /runs:table`; `state` as a list by commas. */
+            readonly query: components["schemas"]["ViewQuery"];
+            /** @description Columns in view; empty: the usual ones. */
+            readonly columns?: readonly string[];
+            /** @default false */
+            readonly is_dense?: boolean;
+            /**
+             * Format: uuid
+             * @description Share it with the members of this project. Default: with nobody.
+             */
+            readonly project?: string | null;
+        };
         /** @enum {string} */
         readonly WhenSpentEnum: "warn" | "hold" | "stop";
         /**
@@ -8118,7 +8295,6 @@ export type GpuTopology = components['schemas']['GpuTopology'];
 export type GpuUse = components['schemas']['GpuUse'];
 export type GpuUsePage = components['schemas']['GpuUsePage'];
 export type GpusToTest = components['schemas']['GpusToTest'];
-export type GroupEnum = components['schemas']['GroupEnum'];
 export type GroupOfBatch = components['schemas']['GroupOfBatch'];
 export type GroupOutcome = components['schemas']['GroupOutcome'];
 export type GroupsEvent = components['schemas']['GroupsEvent'];
@@ -8133,6 +8309,7 @@ export type HoldingRun = components['schemas']['HoldingRun'];
 export type Home = components['schemas']['Home'];
 export type HomeAlert = components['schemas']['HomeAlert'];
 export type HomeGroup = components['schemas']['HomeGroup'];
+export type HomeGroupGroupEnum = components['schemas']['HomeGroupGroupEnum'];
 export type HomeRun = components['schemas']['HomeRun'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
 export type IdleCause = components['schemas']['IdleCause'];
@@ -8210,6 +8387,7 @@ export type OccupancyArea = components['schemas']['OccupancyArea'];
 export type OcrSettings = components['schemas']['OcrSettings'];
 export type OfEnum = components['schemas']['OfEnum'];
 export type OptimizerSpec = components['schemas']['OptimizerSpec'];
+export type OrderEnum = components['schemas']['OrderEnum'];
 export type PatchedAccountRights = components['schemas']['PatchedAccountRights'];
 export type PatchedAnnotationsToWrite = components['schemas']['PatchedAnnotationsToWrite'];
 export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
@@ -8339,6 +8517,7 @@ export type RunSize = components['schemas']['RunSize'];
 export type RunSpec = components['schemas']['RunSpec'];
 export type RunState = components['schemas']['RunState'];
 export type RunTable = components['schemas']['RunTable'];
+export type RunToCheck = components['schemas']['RunToCheck'];
 export type RunningInPool = components['schemas']['RunningInPool'];
 export type RunningInPoolPage = components['schemas']['RunningInPoolPage'];
 export type RunsAhead = components['schemas']['RunsAhead'];
@@ -8351,6 +8530,8 @@ export type SamplesFields = components['schemas']['SamplesFields'];
 export type SamplesItem = components['schemas']['SamplesItem'];
 export type SamplingSpec = components['schemas']['SamplingSpec'];
 export type SavedCheckpoint = components['schemas']['SavedCheckpoint'];
+export type SavedView = components['schemas']['SavedView'];
+export type SavedViewPage = components['schemas']['SavedViewPage'];
 export type SdeType = components['schemas']['SdeType'];
 export type SecondsRange = components['schemas']['SecondsRange'];
 export type Secret = components['schemas']['Secret'];
@@ -8378,6 +8559,10 @@ export type StalenessColumns = components['schemas']['StalenessColumns'];
 export type StalenessEvent = components['schemas']['StalenessEvent'];
 export type StalenessFields = components['schemas']['StalenessFields'];
 export type StalenessItem = components['schemas']['StalenessItem'];
+export type StartCheck = components['schemas']['StartCheck'];
+export type StartCheckName = components['schemas']['StartCheckName'];
+export type StartCheckState = components['schemas']['StartCheckState'];
+export type StartChecks = components['schemas']['StartChecks'];
 export type StartStep = components['schemas']['StartStep'];
 export type StateEvent = components['schemas']['StateEvent'];
 export type StateFields = components['schemas']['StateFields'];
@@ -8405,6 +8590,9 @@ export type UsageRowPage = components['schemas']['UsageRowPage'];
 export type Validation = components['schemas']['Validation'];
 export type Vendor = components['schemas']['Vendor'];
 export type VerdictReward = components['schemas']['VerdictReward'];
+export type ViewQuery = components['schemas']['ViewQuery'];
+export type ViewQueryGroupEnum = components['schemas']['ViewQueryGroupEnum'];
+export type ViewToSave = components['schemas']['ViewToSave'];
 export type WhenSpentEnum = components['schemas']['WhenSpentEnum'];
 export type WorkCost = components['schemas']['WorkCost'];
 export type ZeroConfig = components['schemas']['ZeroConfig'];
@@ -9939,6 +10127,74 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly run_views_list: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SavedViewPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly run_views_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ViewToSave"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly run_views_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly view_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_list: {
         readonly parameters: {
             readonly query?: {
@@ -11092,6 +11348,30 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly "runs:preflight_create": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RunToCheck"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StartChecks"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly "runs:sparklines_retrieve": {
         readonly parameters: {
             readonly query: {
@@ -11127,7 +11407,7 @@ export interface operations {
                 /** @description Only runs that ended within so many days. */
                 readonly ended_days?: number;
                 /** @description What rows are put together by. Default: nothing. */
-                readonly group?: "project" | "state" | "tag" | "user" | "pool";
+                readonly group?: "project" | "state" | "tag" | "user" | "pool" | "model" | "preset" | "algorithm";
                 readonly limit?: number;
                 /** @description Whether to list only the runs that you created. */
                 readonly mine?: boolean;
@@ -11531,7 +11811,7 @@ export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArra
 export const pathsApiV1RunsRun_idLogsTextGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs/text"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idPromptsGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/prompts"]["get"]["parameters"]["query"]["order"]> = ["without_spread", "repeated", "missing", "lowest_reward", "prompt"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
-export const pathsApiV1RunsTableGetParametersQueryGroupValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs:table"]["get"]["parameters"]["query"]["group"]> = ["project", "state", "tag", "user", "pool"];
+export const pathsApiV1RunsTableGetParametersQueryGroupValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs:table"]["get"]["parameters"]["query"]["group"]> = ["project", "state", "tag", "user", "pool", "model", "preset", "algorithm"];
 export const pathsApiV1RunsTableGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs:table"]["get"]["parameters"]["query"]["order"]> = ["created", "name", "state", "progress", "reward", "started", "duration"];
 export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
 export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
@@ -11575,7 +11855,6 @@ export const gateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const gateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GateItem"]["type"]> = ["gate"];
 export const gpuTestStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GpuTestState"]> = ["queued", "running", "passed", "failed"];
 export const gpuTestStepNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GpuTestStepName"]> = ["device", "matrix_product", "memory_sweep", "engine", "all_reduce"];
-export const groupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GroupEnum"]> = ["running", "waiting", "failed", "finished"];
 export const groupsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GroupsEvent"]["type"]> = ["groups"];
 export const groupsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GroupsItem"]["type"]> = ["groups"];
 export const grpoGuardSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["advantage_std"]> = ["group", "batch"];
@@ -11583,6 +11862,7 @@ export const grpoGuardSpecNameValues: ReadonlyArray<FlattenedDeepRequired<compon
 export const healthEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HealthEnum"]> = ["healthy", "warning", "failed"];
 export const heartbeatFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HeartbeatFrame"]["kind"]> = ["heartbeat"];
 export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HelloFrame"]["kind"]> = ["hello"];
+export const homeGroupGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HomeGroupGroupEnum"]> = ["running", "waiting", "failed", "finished"];
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
 export const laneActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionKind"]> = ["cordon", "resume"];
@@ -11610,6 +11890,7 @@ export const mixGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["strategy"]> = ["progressive", "random"];
 export const modelFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ModelFamily"]> = ["flux", "sd3", "flux2", "flux2_klein", "qwen_image", "z_image", "wan", "wan22", "hunyuan_video"];
 export const ofEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OfEnum"]> = ["node", "gpu", "lane"];
+export const orderEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OrderEnum"]> = ["created", "name", "state", "progress", "reward", "started", "duration"];
 export const periodEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PeriodEnum"]> = ["month", "whole"];
 export const phaseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Phase"]> = ["bootstrap", "place_lanes", "load_model", "restore", "evaluate", "train", "checkpoint", "export", "finish"];
 export const phaseEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseEvent"]["type"]> = ["phase"];
@@ -11668,6 +11949,8 @@ export const spansItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const staleClipValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StaleClip"]> = ["proximal", "behaviour"];
 export const stalenessEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessEvent"]["type"]> = ["staleness"];
 export const stalenessItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessItem"]["type"]> = ["staleness"];
+export const startCheckNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartCheckName"]> = ["spec", "model", "rewards", "prompts", "memory", "disk", "project", "queue", "end"];
+export const startCheckStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartCheckState"]> = ["fine", "warning", "refused", "unknown"];
 export const startStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartStep"]> = ["requested", "placed", "loading", "ready"];
 export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateEvent"]["type"]> = ["state"];
 export const stateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateItem"]["type"]> = ["state"];
@@ -11681,5 +11964,6 @@ export const twoExpertFamilyValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const unitEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["UnitEnum"]> = ["cost", "gpu_hours"];
 export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Vendor"]> = ["nvidia", "amd"];
 export const verdictRewardValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["VerdictReward"]> = ["shape_judge"];
+export const viewQueryGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ViewQueryGroupEnum"]> = ["project", "state", "tag", "user", "pool", "model", "preset", "algorithm"];
 export const whenSpentEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["WhenSpentEnum"]> = ["warn", "hold", "stop"];
 export const zeroConfigValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ZeroConfig"]> = ["zero0", "zero1", "zero1_cpuoffload", "zero2", "zero2_cpuoffload", "zero3", "zero3_optimizer_cpuoffload", "zero3_cpuoffload"];

@@ -19,6 +19,11 @@ export function changeDensity(): void {
   showPressed("density-switch", toggle("density", "compact"));
 }
 
+export function setDensity(isDense: boolean): void {
+  remember("density", isDense ? "compact" : null);
+  showPressed("density-switch", isDense);
+}
+
 export function changeRail(): void {
   showPressed("rail-switch", toggle("rail", "narrow"));
 }

@@ -83,7 +83,12 @@ export function installBrowser(
   pageListeners.clear();
   const globals = {
     location: { protocol: "https:", host: "tandem.example", href: "https://tandem.example/", search: "" },
-    document: { hidden: false, querySelector: () => ({ content: "the token" }) },
+    document: {
+      hidden: false,
+      querySelector: () => ({ content: "the token" }),
+      getElementById: () => null,
+      documentElement: { dataset: {} },
+    },
     localStorage: memoryStorage(),
     requestAnimationFrame: (work: () => void) => setTimeout(work, 0),
     WebSocket: FakeSocket,

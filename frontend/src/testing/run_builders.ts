@@ -114,6 +114,7 @@ export function run(fields: Partial<Run> = {}): Run {
     notes: "",
     parent: null,
     forked_batch: null,
+    forked_from: "",
     resume_batch: null,
     ending: null,
     legal_actions: [],

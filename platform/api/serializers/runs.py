@@ -6,9 +6,11 @@ from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
 from api.serializers.bounded import MAX_INTEGER, name_to_find
-from runs.models import MAX_NAME_CHARS, STATE_VALUES
+from api.serializers.queue import ForecastTimes
+from runs.models import MAX_NAME_CHARS, MAX_PRESET_CHARS, STATE_VALUES
 from runs.resizing.resize_services import MAX_LANES
 from runs.services import MAX_NOTES_CHARS, MAX_TAG_CHARS, MAX_TAGS
+from runs.start_checks.check_rows import CheckName, CheckState
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
 from worker.contracts.names import LaneRole, Priority
@@ -20,6 +22,8 @@ COMMAND_KINDS = [kind.value for kind in CommandKind]
 ACTION_KINDS = [kind.value for kind in CommandKind if kind is not CommandKind.RESIZE]
 """Commands of the actions' address; a resize has one of its own."""
 LANE_ROLES = [role.value for role in LaneRole]
+CHECK_NAMES = [name.value for name in CheckName]
+CHECK_STATES = [state.value for state in CheckState]
 
 
 class SpecDocument(serializers.JSONField):
@@ -60,6 +64,12 @@ class NewRun(Fork):
     spec = SpecDocument(help_text="A run spec as an object, or as YAML text.")
     notes = _notes()
     tags = _tags()
+    preset = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=MAX_PRESET_CHARS,
+        help_text="Name of the preset that the spec began as. Default: that of `parent`, or none.",
+    )
 
 
 class RunChanges(serializers.Serializer[Any]):
@@ -110,6 +120,27 @@ class Validation(Answer):
     )
     spec = contract_field(RunSpec, allow_null=True, help_text="The spec with every field written out.")
     yaml = serializers.CharField(allow_null=True)
+
+
+class RunToCheck(Fork):
+    project = serializers.UUIDField(help_text="Project in which the run would be created.")
+    spec = SpecDocument(help_text="A run spec as an object, or as YAML text.")
+
+
+class StartCheck(Answer):
+    name = serializers.ChoiceField(CHECK_NAMES)
+    state = serializers.ChoiceField(
+        CHECK_STATES, help_text="`unknown` is what cannot be seen from the server; the text says why."
+    )
+    text = serializers.CharField(help_text="What was found.")
+    remedy = serializers.CharField(help_text="What to do, in one sentence; empty where there is nothing to do.")
+    path = serializers.CharField(help_text="The setting to change; empty where no single one is at fault.")
+
+
+class StartChecks(Answer):
+    checks = StartCheck(many=True, help_text="A refused spec has one check alone.")
+    starts = ForecastTimes(allow_null=True, help_text="When it would start if created now; null if unknown.")
+    ends = ForecastTimes(allow_null=True, help_text="When it would end; null if unknown.")
 
 
 class ActionRequest(serializers.Serializer[Any]):

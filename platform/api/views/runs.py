@@ -32,6 +32,7 @@ from runs.planning.plan_body import PlanPreview
 from runs.queue.asked_lanes import set_priority
 from runs.run_body import ListedRun, RunBody
 from runs.spec_check import WHOLE_SPEC, check_spec, warnings_of
+from runs.start_checks.start_checks import start_checks
 
 
 class ValidateView(APIView):
@@ -59,6 +60,19 @@ class ValidateView(APIView):
                 "yaml": spec and spec.to_yaml(),
             }
         )
+
+
+class StartChecksView(APIView):
+    """Look at what stops, delays or breaks runs, before one is created: what is fine, what is not, what is unknown."""
+
+    write_scope = TokenScope.READ
+
+    @extend_schema(request=bodies.RunToCheck, responses=bodies.StartChecks)
+    def post(self, request: Request) -> Response:
+        asked = checked(bodies.RunToCheck(data=request.data))
+        project = get_project(request.user, asked["project"])
+        found = start_checks(asked["spec"], project, fork=_parent_and_fork(request, asked)[1])
+        return Response(bodies.StartChecks(found).data)
 
 
 class PlansView(APIView):

@@ -8,11 +8,21 @@ from runs.models.command_rows import RESIZE_REQUESTED, RESIZE_STATES, PendingCom
 from runs.models.log_rows import COMMAND, WEB, LogLevel, RunLogEntry
 from runs.models.planning_rows import CachedPlan, MeasuredCosts
 from runs.models.queue_rows import QueuePlace, RunPace
-from runs.models.run_rows import MAX_NAME_CHARS, STATE_VALUES, Run, RunStream, RunTransition
+from runs.models.run_rows import (
+    MAX_NAME_CHARS,
+    MAX_PRESET_CHARS,
+    STATE_VALUES,
+    Run,
+    RunStream,
+    RunTransition,
+)
+from runs.models.view_rows import MAX_VIEW_NAME_CHARS, SavedView
 
 __all__ = [
     "COMMAND",
     "MAX_NAME_CHARS",
+    "MAX_PRESET_CHARS",
+    "MAX_VIEW_NAME_CHARS",
     "RESIZE_REQUESTED",
     "RESIZE_STATES",
     "STATE_VALUES",
@@ -31,5 +41,6 @@ __all__ = [
     "RunResize",
     "RunStream",
     "RunTransition",
+    "SavedView",
     "submission_id",
 ]

@@ -7,7 +7,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
-from django.db.models.fields.json import KeyTransform
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.utils import timezone
 from django.utils.functional import cached_property
 
@@ -20,6 +20,7 @@ from worker.contracts.states import END_STATES, RunState
 
 STATE_VALUES = [state.value for state in RunState]
 MAX_NAME_CHARS = 120
+MAX_PRESET_CHARS = 100
 
 
 class Run(models.Model):
@@ -44,6 +45,19 @@ class Run(models.Model):
         expression=KeyTransform("lanes", "spec"), output_field=models.JSONField(), db_persist=True
     )
     """The `lanes` of `spec`, so that queues need not read specs."""
+    base_model = models.GeneratedField(
+        expression=KeyTextTransform("path", KeyTransform("base_model", "spec")),
+        output_field=models.TextField(),
+        db_persist=True,
+    )
+    """The spec's `base_model.path`, by which lists are grouped without reading specs; likewise the next one."""
+    algorithm = models.GeneratedField(
+        expression=KeyTextTransform("name", KeyTransform("algorithm", "spec")),
+        output_field=models.TextField(),
+        db_persist=True,
+    )
+    preset = models.CharField(max_length=MAX_PRESET_CHARS, blank=True, default="")
+    """Name of the preset that its form was filled from, or that of the run it repeats; empty: none."""
     prompts = models.JSONField()
     """The prompts, copied when the run is created, because its prompt set may be deleted later."""
     num_prompts = models.GeneratedField(

@@ -17,6 +17,7 @@ from live.publish import publish_project
 from runs.attempts import attempts
 from runs.attempts.failure import describe_failure
 from runs.forecast.paces import begin_anew, record_pace
+from runs.fork_release import release_before_first_checkpoint
 from runs.models import AttemptOutcome, PendingCommand, Run
 from runs.planning.cost_history import record_costs
 from runs.planning.plan_revisions import record_plan
@@ -63,6 +64,7 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
         case EvaluationEvent():
             record_evaluation(run_id, event)
         case CheckpointEvent():
+            release_before_first_checkpoint(run_id)
             record_progress(run_id, resume_from=event.uri, resume_batch=event.batch)
         case CommandDoneEvent():
             record_command_done(run_id, event)

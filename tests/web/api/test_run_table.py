@@ -144,3 +144,30 @@ def test_a_viewer_changes_nothing_in_bulk(
     answer = client_of(viewer).post("/api/v1/runs:bulk", {"ids": [str(run.pk)], "action": "archive"}).json()
     assert answer["done"] == []
     assert "needs the role editor" in answer["refused"][0]["reason"]
+
+
+def test_groups_have_sums_over_their_runs(
+    api: APIClient, three: list[Run], make_run: MakeRun, project: Project
+) -> None:
+    make_run(project=project, name="now", state="running", num_batches_done=1)
+    (group,) = table(api, group="project")["groups"]
+    assert group == {
+        "value": "Shapes",
+        "number": 4,
+        "num_live": 1,
+        "num_failed": 0,
+        "num_batches_done": 4,
+        "best_reward": 0.9,
+        "mean_reward": pytest.approx((0.9 + 0.25) / 2),
+    }
+    assert [(one["value"], one["number"]) for one in table(api, group="algorithm")["groups"]] == [("flow_grpo", 4)]
+    assert [(one["value"], one["number"]) for one in table(api, group="model")["groups"]] == [("shapes", 4)]
+    assert [one["value"] for one in table(api, group="preset")["groups"]] == [""]
+
+
+def test_a_stretch_within_a_group_is_the_same_as_one_that_begins_before_it(api: APIClient, three: list[Run]) -> None:
+    whole = names(api, group="tag", order="name", descending="false")
+    assert whole == ["cat", "Bee", "ant", "Bee"]
+    assert [names(api, group="tag", order="name", descending="false", offset=at, limit=1) for at in range(4)] == [
+        [name] for name in whole
+    ]

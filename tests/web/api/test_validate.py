@@ -6,6 +6,7 @@ import pytest
 import yaml
 from rest_framework.test import APIClient
 
+from accounts.models import Project
 from fleet.lane_layout import ensure_local_lanes
 
 pytestmark = pytest.mark.django_db
@@ -93,3 +94,16 @@ def test_a_spec_is_legal_while_the_pool_has_no_lanes_and_refused_once_it_is_too_
     refused = validate(api, spec=spec)
     assert (refused["ok"], list(refused["errors"])) == (False, ["lanes.num_rollout"])
     assert "ask for 3" in refused["errors"]["lanes.num_rollout"][0]
+
+
+def test_what_stands_against_a_run_is_listed_before_it_is_created(api: APIClient, project: Project) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    response = api.post("/api/v1/runs:preflight", {"spec": SPEC, "project": str(project.pk)})
+    assert response.status_code == 200, response.content
+    answer = response.json()
+    assert {check["name"]: check["state"] for check in answer["checks"]}["queue"] == "fine"
+    assert answer["starts"]["likely"] and answer["ends"] is None, "no run like it was measured yet"
+    refused = api.post("/api/v1/runs:preflight", {"spec": {**SPEC, "batch": {"group_size": 1}}, "project": project.pk})
+    assert [check["path"] for check in refused.json()["checks"]] == ["batch.group_size"]
+    stranger = api.post("/api/v1/runs:preflight", {"spec": SPEC, "project": "0b0e5a1e-0000-4000-8000-000000000000"})
+    assert stranger.status_code == 404

@@ -15,7 +15,7 @@ import ray
 
 from worker.contracts.events import SamplesEvent
 from worker.contracts.sample_reports import SampleInfo
-from worker.contracts.stored_samples import StoredSamplesSpec
+from worker.contracts.stored_samples import NUM_HELD_OUT_SAMPLES, StoredSamplesSpec
 from worker.engine.control.fragment_store import FragmentRecord
 from worker.engine.telemetry.artifact_uploader import ArtifactFile, ArtifactUploader, Receipt
 from worker.engine.telemetry.media import (
@@ -27,10 +27,6 @@ from worker.engine.telemetry.media import (
     is_clip,
 )
 from worker.engine.telemetry.telemetry_client import TelemetryClient
-
-NUM_HELD_OUT_SAMPLES = 48
-"""Samples stored of an evaluation or a request, where the spec does not store more of a batch: they are rare, and
-compared by eye between versions."""
 
 MAX_REASON_CHARACTERS = 300
 """The most characters reported of the reason for a missing score; the reward lane's log holds all of it."""

@@ -36,12 +36,13 @@ def memory_warnings(spec: RunSpec, devices: Sequence[Accelerator]) -> list[str]:
     smallest = min(devices, key=lambda device: device.memory_bytes)
     return [
         f"{_warning(role, memory, smallest)} {_remedy(spec, role, smallest)}"
-        for role, memory in _by_role(spec, smallest)
+        for role, memory in lane_memories(spec, smallest)
         if not memory.fits(smallest)
     ]
 
 
-def _by_role(spec: RunSpec, device: Accelerator) -> Iterator[tuple[MemoryRole, LaneMemory]]:
+def lane_memories(spec: RunSpec, device: Accelerator) -> Iterator[tuple[MemoryRole, LaneMemory]]:
+    """What a lane of each role is predicted to hold on such a device."""
     lanes, work = spec.granted_lanes, Workload.of(spec)
     trains = MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER
     if lanes.num_rollout:
@@ -66,7 +67,7 @@ def _remedy(spec: RunSpec, role: MemoryRole, device: Accelerator) -> str:
         tried = spec.model_copy(
             update={name: getattr(spec, name).model_copy(update=changes) for name, changes in sections.items()}
         )
-        if dict(_by_role(tried, device))[role].fits(device):
+        if dict(lane_memories(tried, device))[role].fits(device):
             changes_named = ", ".join(
                 f"`{name}.{field}: {str(value).lower()}`"
                 for name, changes in sections.items()

@@ -58,6 +58,13 @@ export class FormModel {
     this.set("num_batches", checkpoint.batch + run.num_batches - (run.forked_batch ?? 0));
   }
 
+  /** Begin what is in the form from a checkpoint of another run. */
+  beginFrom(run: Run, checkpoint: SavedCheckpoint): void {
+    this.checkpoint.value = checkpoint;
+    this.parent.value = { id: run.id, spec: run.spec };
+    void this.validator.now(this.inContext(this.edited));
+  }
+
   /** What a field holds, or what the server takes for it. */
   value(path: string): Json | undefined {
     return getPath(this.spec.value, path) ?? this.schema.at(path, this.spec.value).fallback;
@@ -108,6 +115,7 @@ export class FormModel {
       spec: this.spec.value,
       ...(parent ? { parent: parent.id } : {}),
       ...(checkpoint ? { checkpoint: checkpoint.id } : {}),
+      ...(this.presetName.value ? { preset: this.presetName.value } : {}),
     };
   }
 
@@ -133,8 +141,11 @@ export class FormModel {
 
   chooseProject(id: string): void {
     this.project.value = id;
-    const request = this.asYaml.value ? { yaml: this.yaml.value } : { spec: this.spec.value };
-    this.validator.ask(this.inContext(request));
+    this.validator.ask(this.inContext(this.edited));
+  }
+
+  private get edited(): ValidationRequest {
+    return this.asYaml.value ? { yaml: this.yaml.value } : { spec: this.spec.value };
   }
 
   private load(spec: JsonObject): void {

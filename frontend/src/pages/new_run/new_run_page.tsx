@@ -3,13 +3,16 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import type { Preset, Project, Run, SavedCheckpoint } from "../../api/schema.ts";
+import type { Preset, Project, Run, RunToCheck, SavedCheckpoint } from "../../api/schema.ts";
+import type { JsonObject } from "../../base/paths.ts";
 import { proposedFor } from "../../base/rerun.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
+import { Beginning } from "./beginning.tsx";
 import { FormModel } from "./form_model.ts";
 import { FormView } from "./form_view.ts";
+import { KeptAnswer } from "./kept_answer.ts";
 import { Planner } from "./planner.ts";
 import { Presets } from "./presets.tsx";
 import { SectionList } from "./section_list.tsx";
@@ -21,6 +24,8 @@ import { YamlEditor } from "./yaml_editor.tsx";
 interface Form {
   readonly model: FormModel;
   readonly presets: readonly Preset[];
+  /** The run that this one repeats. */
+  readonly repeats: Run | null;
   /** Those in which the user may start runs. */
   readonly projects: readonly Project[];
 }
@@ -30,17 +35,17 @@ async function readForm(from: string | null): Promise<Form> {
   const [presets, projects, schema] = await Promise.all([api.presets(), api.projects(), api.specSchema()]);
   const editable = projects.filter((project) => project.role !== "viewer");
   const model = new FormModel(new SpecSchema(schema as SchemaNode));
-  if (from !== null) {
-    const run = await api.getRun(from);
+  const run = from === null ? null : await api.getRun(from);
+  if (run !== null) {
     const checkpointId = new URLSearchParams(location.search).get("checkpoint");
-    if (checkpointId === null) model.repeat({ ...run, spec: proposedFor(from) ?? run.spec });
+    if (checkpointId === null) model.repeat({ ...run, spec: proposedFor(run.id) ?? run.spec });
     else model.fork(run, await checkpointOf(run, Number(checkpointId)));
   } else {
     model.project.value = new URLSearchParams(location.search).get("project") ?? lastProject(editable);
     const first = presets[0];
     if (first) model.choosePreset(first);
   }
-  return { model, presets, projects: editable };
+  return { model, presets, repeats: run, projects: editable };
 }
 
 async function checkpointOf(run: Run, id: number): Promise<SavedCheckpoint> {
@@ -64,7 +69,7 @@ export function NewRunPage({ from }: { from: string | null }) {
   return <FormPage {...form.value} />;
 }
 
-function FormPage({ model, presets, projects }: Form) {
+function FormPage({ model, presets, repeats, projects }: Form) {
   const models = useResource(api.baseModels, []);
   const sets = useResource(api.promptSets, []);
   const pools = useResource(api.pools, []);
@@ -75,6 +80,7 @@ function FormPage({ model, presets, projects }: Form) {
   useEffect(() => warnBeforeLeaving(model), [model]);
   const view = useMemo(() => new FormView(localStorage), [model]);
   const planner = useMemo(() => new Planner(api.planFor), [model]);
+  const preflight = useMemo(() => new KeptAnswer((run) => api.preflight(run as RunToCheck & JsonObject)), [model]);
   const isNew = model.parent.value === null;
   const checkpoint = model.checkpoint.value;
   return (
@@ -95,12 +101,7 @@ function FormPage({ model, presets, projects }: Form) {
         <SectionList model={model} view={view} />
         <div class="stack">
           <UnreadYaml model={model} />
-          {checkpoint && (
-            <p class="notice small">
-              The run begins with the weights of batch {checkpoint.batch} and counts on from there. Base model, tuning,
-              LoRA and averages must stay as they are; all else may change.
-            </p>
-          )}
+          <Beginning model={model} repeats={repeats} />
           {model.asYaml.value ? (
             <YamlEditor model={model} />
           ) : (
@@ -111,6 +112,7 @@ function FormPage({ model, presets, projects }: Form) {
               promptSets={(sets.value ?? []).filter((set) => set.project === model.project.value)}
               pools={pools.value ?? []}
               secrets={(secrets.value ?? []).map((secret) => secret.name)}
+              starts={preflight.kept.value?.answer.starts}
             >
               {isNew && (
                 <Presets
@@ -131,7 +133,7 @@ function FormPage({ model, presets, projects }: Form) {
             <Failed message={`Prompt sets could not be listed: ${sets.error}`} onRetry={sets.reload} />
           )}
         </div>
-        <Summary model={model} view={view} planner={planner} projects={projects} start={() => start(model)} />
+        <Summary {...{ model, view, planner, preflight, projects }} start={() => start(model)} />
       </div>
     </>
   );

@@ -81,3 +81,21 @@ test("the cost is the price of the lanes for the seconds of all batches", () => 
   assert.equal(estimateOf({ spec, plan: preview() }, choice).cost, null);
   assert.equal(estimateOf({ spec, plan: preview() }, choice).runSeconds, 7200);
 });
+
+test("a question is asked again when its answer may have changed, and not while another is wanted", async () => {
+  const asked: JsonObject[] = [];
+  const planner = new Planner(async (spec) => {
+    asked.push(spec);
+    return preview();
+  }, 5);
+  planner.again();
+  planner.want({ seed: 1 });
+  await settled();
+  planner.again();
+  await settled();
+  assert.deepEqual(asked, [{ seed: 1 }, { seed: 1 }]);
+  planner.want({ seed: 2 });
+  planner.again();
+  await settled();
+  assert.deepEqual(asked.slice(2), [{ seed: 2 }]);
+});

@@ -1,60 +1,20 @@
-/** Keeps a plan for the spec in the form: asks when the spec is valid and has been quiet for a while, one request at a time
- * since planning may take seconds, and drops an answer that a later question has overtaken. */
+/** The plan for the spec in the form, and what follows from it: the choice written out, time and cost of the run. */
 
-import { signal } from "@preact/signals";
-import { messageOf } from "../../api/client.ts";
+import { computed } from "@preact/signals";
 import type { PlanChoice, PlanPreview } from "../../api/schema.ts";
-import { debounced } from "../../base/frames.ts";
 import { getPath, type Json, type JsonObject, sameJson, setPath } from "../../base/paths.ts";
-
-/** Longer than between two keys, so that a number is planned for once it is typed. */
-const QUIET_MILLISECONDS = 700;
+import { KeptAnswer } from "./kept_answer.ts";
 
 export interface Made {
   readonly spec: JsonObject;
   readonly plan: PlanPreview;
 }
 
-export class Planner {
-  readonly made = signal<Made | null>(null);
-  readonly asking = signal(false);
-  readonly error = signal<string | null>(null);
-  private wanted: JsonObject | null = null;
-  private readonly later: (spec: JsonObject) => void;
-
-  constructor(
-    private readonly planFor: (spec: JsonObject) => Promise<PlanPreview>,
-    quiet = QUIET_MILLISECONDS,
-  ) {
-    this.later = debounced((spec) => {
-      if (sameJson(spec, this.wanted ?? undefined)) void this.next();
-    }, quiet);
-  }
-
-  /** Ask for a plan of a valid spec. */
-  want(spec: JsonObject): void {
-    if (sameJson(spec, this.wanted ?? this.made.peek()?.spec)) return;
-    this.wanted = spec;
-    this.later(spec);
-  }
-
-  private async next(): Promise<void> {
-    if (this.asking.peek()) return;
-    this.asking.value = true;
-    while (this.wanted !== null) {
-      const spec: JsonObject = this.wanted;
-      try {
-        const plan = await this.planFor(spec);
-        this.made.value = { spec, plan };
-        this.error.value = null;
-      } catch (failure) {
-        this.made.value = null;
-        this.error.value = messageOf(failure);
-      }
-      if (sameJson(spec, this.wanted)) this.wanted = null;
-    }
-    this.asking.value = false;
-  }
+export class Planner extends KeptAnswer<PlanPreview> {
+  readonly made = computed((): Made | null => {
+    const { question: spec, answer: plan } = this.kept.value ?? {};
+    return spec && plan ? { spec, plan } : null;
+  });
 }
 
 /** `spec` with a choice of its plan written out: placement and switches, split, size of fragment. */

@@ -2,13 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import type { BaseModel, ListedPromptSet, Pool } from "../../api/schema.ts";
+import type { BaseModel, ForecastTimes, ListedPromptSet, Pool } from "../../api/schema.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Terms } from "../../ui/term.tsx";
 import { Field } from "./field.tsx";
 import { type FieldSpec, type GroupSpec, settingField } from "./fields.ts";
 import type { FormModel } from "./form_model.ts";
 import type { FormView } from "./form_view.ts";
+import { LanePicker } from "./lane_picker.tsx";
 import { POOL_PATH, withPools } from "./pool_choices.ts";
 import { RewardsGroup } from "./rewards_group.tsx";
 import { ModelInputs, PromptInputs } from "./source_groups.tsx";
@@ -22,6 +23,8 @@ export interface StepProps {
   readonly pools: readonly Pool[];
   /** Names of the project's secrets. */
   readonly secrets: readonly string[];
+  /** When the run would start if it were created now; null if unknown, undefined until that has been asked. */
+  readonly starts: ForecastTimes | null | undefined;
   /** What stands above the first step. */
   readonly children?: ComponentChildren;
 }
@@ -45,6 +48,7 @@ export function StepPage(props: StepProps) {
         {step.id === "prompts" && <PromptInputs model={model} promptSets={props.promptSets} />}
         {step.id === "rewards" && <RewardsGroup model={model} secrets={props.secrets} />}
         <Inputs {...props} fields={essentialFields(step)} />
+        {step.id === "budget" && <LanePicker model={model} pools={props.pools} starts={props.starts} />}
         <OtherSettings {...props} step={step} />
         <Turn view={view} step={step} />
       </section>

@@ -10,12 +10,14 @@ import type { FormView } from "./form_view.ts";
 import { ParentChanges } from "./parent_changes.tsx";
 import type { Planner } from "./planner.ts";
 import { PlannerPanel } from "./planner_panel.tsx";
+import { type Preflight, StartChecksPanel } from "./start_checks.tsx";
 import { Readiness, Verdict } from "./verdict.tsx";
 
 interface Props {
   readonly model: FormModel;
   readonly view: FormView;
   readonly planner: Planner;
+  readonly preflight: Preflight;
   readonly projects: readonly Project[];
   readonly start: () => Promise<string | null>;
 }
@@ -28,6 +30,7 @@ export function Summary(props: Props) {
     <>
       <aside class={`summary ${isOpen ? "open" : ""}`} id="summary" aria-label="Start and plan">
         <Start {...props} />
+        <StartChecksPanel model={model} view={view} preflight={props.preflight} />
         <PlannerPanel model={model} planner={planner} />
         {parent && <ParentChanges parent={parent.spec} spec={model.spec.value} view={view} />}
         <AsCode model={model} />

@@ -42,13 +42,6 @@ export function Verdict({ model, view }: { model: FormModel; view: FormView }) {
     <div class="stack-s" aria-live="polite">
       <Readiness model={model} />
       {verdict.ok && verdict.algebra_text && <p class="algebra">{verdict.algebra_text}.</p>}
-      {verdict.warnings.map((warning) => (
-        <p key={warning} class="notice warn small">
-          <span>
-            <Coded text={warning} />
-          </span>
-        </p>
-      ))}
       {errors.length > 0 && (
         <ul class="bullets small summary-errors">
           {errors.map((error) => (

@@ -1,6 +1,6 @@
 /** Buttons for what can be done with a run now: the server lists the legal actions, the reader's role allows them. */
 
-import type { TargetedMouseEvent, TargetedSubmitEvent } from "preact";
+import type { ComponentChildren, TargetedMouseEvent, TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import type { ActionKind, CommandKind, Run } from "../../api/schema.ts";
@@ -73,14 +73,14 @@ export function Actions({ store, run }: RunProps) {
   };
   const act = (action: ActionKind, prompts: readonly string[] = []) =>
     void doIt(() => api.act(run.id, action, prompts), ACTIONS[action].done);
-  const button = (action: CommandKind) => {
+  const button = (action: CommandKind, classes: string) => {
     if (!run.legal_actions.includes(action)) return null;
     const dialog = ASKS_FIRST.get(action);
     return (
       <button
         key={action}
         type="button"
-        class={`button ${action === "cancel" ? "danger" : ""}`}
+        class={`${classes} ${action === "cancel" ? "danger" : ""}`}
         title={ACTIONS[action].title}
         disabled={busy || !editable}
         onClick={() => (dialog ? setOpenDialog(dialog) : action !== "resize" && act(action))}
@@ -105,9 +105,10 @@ export function Actions({ store, run }: RunProps) {
 
   return (
     <div class="row run-actions">
-      {ORDER.map(button)}
+      {ORDER.map((action) => button(action, "button"))}
       <MoreMenu
         run={run}
+        commands={ORDER.map((action) => button(action, "only-phone"))}
         disabled={!editable || busy}
         onDuplicate={duplicate}
         onArchive={archive}
@@ -148,24 +149,30 @@ export function Actions({ store, run }: RunProps) {
 
 interface MenuProps {
   readonly run: Run;
+  /** The buttons beside the menu, which a phone has no room for. */
+  readonly commands: ComponentChildren;
   readonly disabled: boolean;
   readonly onDuplicate: () => void;
   readonly onArchive: () => void;
   readonly onDelete: () => void;
 }
 
-function MoreMenu({ run, disabled, onDuplicate, onArchive, onDelete }: MenuProps) {
+function MoreMenu({ run, commands, disabled, onDuplicate, onArchive, onDelete }: MenuProps) {
   const ended = hasEnded(run);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: a key that presses a button in it makes a click too.
     <details class="menu" onClick={(event) => closeAfterChoice(event)}>
       <summary class="button" aria-label="More actions">
-        More ▾
+        <span class="not-phone">More ▾</span>
+        <span class="only-phone" aria-hidden="true">
+          ⋯
+        </span>
       </summary>
       <div class="menu-items">
+        {commands}
         <a href={`/runs/new?from=${run.id}`}>Edit and rerun…</a>
         <button type="button" disabled={disabled} onClick={onDuplicate}>
-          Duplicate and start
+          {run.forked_batch === null ? "Duplicate and start" : "Duplicate and start from the base model"}
         </button>
         <a href={`/compare?runs=${run.id}`}>Compare with…</a>
         <a

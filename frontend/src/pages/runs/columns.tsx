@@ -151,6 +151,11 @@ export function chosenColumns(): readonly Column[] {
 export function toggleColumn(id: string): void {
   const ids = new Set(chosenColumns().map((column) => column.id));
   if (!ids.delete(id)) ids.add(id);
-  localStorage.setItem(KEY, [...ids].join(","));
-  chosen.value = ids;
+  chooseColumns([...ids]);
+}
+
+/** Show these columns; ids that there are not are left out. */
+export function chooseColumns(ids: readonly string[]): void {
+  localStorage.setItem(KEY, ids.join(","));
+  chosen.value = new Set(ids);
 }

@@ -4,7 +4,6 @@ import { installBrowser } from "../../testing/browser.ts";
 import { markup, textOf } from "../../testing/markup.ts";
 import { Filters } from "./filters.tsx";
 import { isFiltered, orderedBy, type RunView, searchOfView, viewFromSearch } from "./run_view.ts";
-import { forgetView, savedViews, saveView } from "./saved_views.ts";
 
 const USUAL = viewFromSearch("");
 const filters = (view: Partial<RunView>) => <Filters view={{ ...USUAL, ...view }} onChange={() => undefined} />;
@@ -43,21 +42,4 @@ test("a tag and a number of days in force can be removed", () => {
   assert.match(markup(filters({ tag: "ablation" })), /aria-label="Remove the filter on tag ablation"/);
   assert.match(markup(filters({ endedDays: 7 })), /aria-label="Remove the filter on the last 7 days"/);
   assert.doesNotMatch(markup(filters({})), /Remove the filter/);
-});
-
-test("views are kept by name, and one of the same name is replaced", () => {
-  saveView({ name: "best", search: "?order=reward" });
-  saveView({ name: "all mine", search: "?mine=true" });
-  saveView({ name: "best", search: "?order=reward&mine=true" });
-  assert.deepEqual(savedViews(), [
-    { name: "all mine", search: "?mine=true" },
-    { name: "best", search: "?order=reward&mine=true" },
-  ]);
-  assert.match(textOf(filters({})), /all mine .*best/);
-  forgetView("best");
-  localStorage.setItem("tandem.runViews", `[7, ${JSON.stringify(savedViews()[0])}]`);
-  assert.deepEqual(
-    savedViews().map(({ name }) => name),
-    ["all mine"],
-  );
 });

@@ -1,13 +1,12 @@
-/** What the runs list is filtered and grouped by, which columns it has, and views saved under names. */
+/** What the runs list is filtered and grouped by, and which columns it has. */
 
-import type { TargetedSubmitEvent } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { runStateValues } from "../../api/schema.ts";
 import { debounced } from "../../base/frames.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { COLUMNS, chosenColumns, toggleColumn } from "./columns.tsx";
-import { GROUPS, type RunView, searchOfView, viewFromSearch } from "./run_view.ts";
-import { forgetView, savedViews, saveView } from "./saved_views.ts";
+import { GROUP_LABELS, GROUPS, type RunView } from "./run_view.ts";
+import { ViewsMenu } from "./views_menu.tsx";
 
 const TYPING_MILLISECONDS = 250;
 /** One name for all menus: opening one closes the others. */
@@ -56,12 +55,12 @@ export function Filters({ view, onChange }: Props) {
           <option value="">No groups</option>
           {GROUPS.map((group) => (
             <option key={group} value={group}>
-              By {group}
+              By {GROUP_LABELS[group]}
             </option>
           ))}
         </select>
         <Columns />
-        <Views view={view} onChange={onChange} />
+        <ViewsMenu view={view} onChange={onChange} menus={MENUS} />
       </span>
     </div>
   );
@@ -124,52 +123,6 @@ function Columns() {
             onToggle={() => toggleColumn(column.id)}
           />
         ))}
-      </div>
-    </details>
-  );
-}
-
-function Views({ view, onChange }: Props) {
-  const [saved, setSaved] = useState(savedViews);
-  const save = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const name = String(new FormData(event.currentTarget).get("name")).trim();
-    if (!name) return;
-    saveView({ name, search: searchOfView(view) });
-    event.currentTarget.reset();
-    setSaved(savedViews());
-  };
-  const forget = (name: string) => {
-    forgetView(name);
-    setSaved(savedViews());
-  };
-  return (
-    <details class="menu" name={MENUS}>
-      <summary class="button">
-        <Icon name="bookmark" /> Views
-      </summary>
-      <div class="menu-items choices">
-        {saved.map(({ name, search }) => (
-          <div key={name} class="saved-view">
-            <button type="button" class="link-button truncate" onClick={() => onChange(viewFromSearch(search))}>
-              {name}
-            </button>
-            <button
-              type="button"
-              class="button quiet small"
-              aria-label={`Forget the view ${name}`}
-              onClick={() => forget(name)}
-            >
-              <Icon name="close" />
-            </button>
-          </div>
-        ))}
-        <form class="saved-view" onSubmit={save}>
-          <input name="name" aria-label="Name of this view" placeholder="Name of this view" maxLength={60} required />
-          <button type="submit" class="button small">
-            Save
-          </button>
-        </form>
       </div>
     </details>
   );

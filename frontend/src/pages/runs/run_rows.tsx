@@ -1,6 +1,7 @@
 /** The parts of the runs table: its head, a run's row, a group's heading, and what stands for rows that are not there. */
 
 import type { ListedRun, RunGroup } from "../../api/schema.ts";
+import { number } from "../../base/format.ts";
 import { Icon } from "../../ui/icon.tsx";
 import type { Column } from "./columns.tsx";
 import type { GroupBy, Order, RunView } from "./run_view.ts";
@@ -85,7 +86,7 @@ export function Heading(props: {
   onFold: (value: string) => void;
 }) {
   const { group, isFolded } = props;
-  const none = props.by === "tag" ? "no tag" : "a deleted account";
+  const none = props.by === "tag" ? "no tag" : props.by === "preset" ? "no preset" : "a deleted account";
   return (
     <tr class="group-row">
       <th colSpan={props.columns.length + 2} scope="rowgroup">
@@ -93,8 +94,27 @@ export function Heading(props: {
           <Icon name={isFolded ? "right" : "down"} /> {group.value || none}
           <span class="count">{group.number.toLocaleString("en-GB")}</span>
         </button>
+        <GroupSums group={group} />
       </th>
     </tr>
+  );
+}
+
+/** Sums over the runs of a group, as far as there is something to add up. */
+function GroupSums({ group }: { group: RunGroup }) {
+  const { num_live: live, num_failed: failed, num_batches_done: batches, best_reward: best, mean_reward: mean } = group;
+  return (
+    <span class="group-sums num">
+      {live > 0 && <span>{live.toLocaleString("en-GB")} live</span>}
+      {failed > 0 && <span class="bad">{failed.toLocaleString("en-GB")} failed</span>}
+      <span class="hide-narrow">{batches.toLocaleString("en-GB")} batches</span>
+      {best !== null && (
+        <span title="Held-out reward of the newest evaluations">
+          reward <span class="hide-narrow">{number(mean)} on average, </span>
+          {number(best)} at best
+        </span>
+      )}
+    </span>
   );
 }
 

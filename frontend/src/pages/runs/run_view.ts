@@ -8,7 +8,17 @@ import { type RunState, runStateValues } from "../../api/schema.ts";
 export type Order = NonNullable<TableFilter["order"]>;
 export type GroupBy = NonNullable<TableFilter["group"]>;
 
-export const GROUPS: readonly GroupBy[] = ["project", "state", "tag", "user", "pool"];
+export const GROUP_LABELS: Readonly<Record<GroupBy, string>> = {
+  project: "project",
+  state: "state",
+  tag: "tag",
+  user: "user",
+  model: "base model",
+  algorithm: "algorithm",
+  preset: "preset",
+  pool: "pool",
+};
+export const GROUPS = Object.keys(GROUP_LABELS) as readonly GroupBy[];
 const ORDERS: readonly Order[] = ["created", "name", "state", "progress", "reward", "started", "duration"];
 
 export interface RunView {

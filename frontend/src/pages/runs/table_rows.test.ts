@@ -74,9 +74,10 @@ test("a change is put into its row; one of another run is told", async () => {
   assert.equal(rows.apply(new Map([["run-9", run({ id: "run-9" })]])), true);
 });
 
+const SUMS = { num_live: 0, num_failed: 0, num_batches_done: 0, best_reward: null, mean_reward: null };
 const GROUPS = [
-  { value: "night", number: 2 },
-  { value: "red", number: 3 },
+  { value: "night", number: 2, ...SUMS },
+  { value: "red", number: 3, ...SUMS },
 ];
 
 test("each group has a heading above its rows, and a folded one only the heading", () => {

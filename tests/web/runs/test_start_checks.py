@@ -1,0 +1,134 @@
+"""The checks before a run is started: each looks, and says so where it cannot."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from accounts.models import Project, User
+from catalog.services import create_secret
+from fleet.lane_layout import ensure_local_lanes
+from fleet.models import BudgetPeriod, BudgetUnit, Node, ProjectShare
+from fleet.services import allocate
+from fleet.shares.spending import set_budget
+from runs.models import Run
+from runs.start_checks.check_rows import Check, CheckState
+from runs.start_checks.start_checks import StartChecks, start_checks
+from tests.web.lane_holders import held_by
+from worker.contracts.lanes import DEFAULT_POOL
+from worker.contracts.run_spec import RunSpec
+
+pytestmark = pytest.mark.django_db
+Looked = Callable[..., StartChecks]
+FINE, WARNING, REFUSED, UNKNOWN = CheckState.FINE, CheckState.WARNING, CheckState.REFUSED, CheckState.UNKNOWN
+
+
+@pytest.fixture
+def look(make_spec: Callable[..., RunSpec], project: Project) -> Looked:
+    def look(**sections: object) -> StartChecks:
+        return start_checks({**make_spec().model_dump(mode="json"), **sections}, project)
+
+    return look
+
+
+def of(found: StartChecks, name: str) -> Check:
+    return next(check for check in found.checks if check.name == name)
+
+
+def test_a_run_that_would_start_now_says_so_and_leaves_nothing_behind(look: Looked) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    found = look()
+    assert [check.name.value for check in found.checks] == [
+        *("spec", "model", "rewards", "prompts", "memory", "disk", "project", "queue", "end")
+    ]
+    assert of(found, "queue").state is FINE and found.starts is not None
+    assert not Run.objects.exists()
+
+
+def test_a_refused_spec_has_one_check_with_the_field_at_fault(look: Looked) -> None:
+    (check,) = look(batch={"group_size": 1}).checks
+    assert (check.state, check.path) == (REFUSED, "batch.group_size")
+    assert "must be ≥ 2, got 1" in check.text
+
+
+def test_a_run_waits_where_its_lanes_are_held(look: Looked, make_run: Callable[..., Run]) -> None:
+    ensure_local_lanes(num_cpu_lanes=3)
+    holder = make_run(state="running")
+    allocate(holder=held_by(holder.pk, 1), wanted=holder.run_spec.granted_lanes)
+    found = look()
+    check = of(found, "queue")
+    assert check.state is UNKNOWN and found.starts is None, "nothing was measured of the holder"
+    assert "free now" in check.text
+    assert of(found, "end").state is UNKNOWN
+
+
+def test_the_forecast_counts_the_runs_ahead(look: Looked, make_run: Callable[..., Run]) -> None:
+    ensure_local_lanes(num_cpu_lanes=3)
+    make_run(state="queued")
+    assert "behind 1 run, and nothing tells how long" in of(look(), "queue").text
+
+
+def test_weights_on_another_node_are_unknown_until_a_run_has_trained_there(
+    look: Looked, make_run: Callable[..., Run], make_spec: Callable[..., RunSpec]
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    assert of(look(), "model").state is FINE
+    Node.objects.update(name="gpu7")
+    check = of(look(), "model")
+    assert check.state is UNKNOWN and "gpu7" in check.text
+    run = make_run(state="running", num_batches_done=1)
+    allocate(holder=held_by(run.pk, 1), wanted=run.run_spec.granted_lanes)
+    assert of(look(), "model").state is FINE
+
+
+def test_prompts_that_repeat_or_are_held_out_and_trained_on_are_warned_of(look: Looked) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    texts = ["a red square", "a blue circle", "a green star"]
+    assert of(look(prompts={"inline": texts}), "prompts").state is FINE
+    both = of(look(prompts={"inline": texts}, evaluation={"prompts": texts[:1]}), "prompts")
+    assert (both.state, both.path) == (WARNING, "evaluation.prompts")
+    assert "`a red square`" in both.text
+    repeats = [*texts, {"text": texts[0], "id": "again"}]
+    assert "1 repeat" in of(look(prompts={"inline": repeats}), "prompts").text
+
+
+def test_a_remote_scorer_is_unknown_and_its_secret_is_looked_up(look: Looked, project: Project, alice: User) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    remote = {"name": "remote", "settings": {"url": "https://scorer.example/score", "secret": "judge"}}
+    assert look(rewards=[remote]).checks[0].path == "rewards.0.settings.secret"
+    create_secret(user=alice, project=project, name="judge", host="scorer.example", value="s")
+    check = of(look(rewards=[remote]), "rewards")
+    assert check.state is UNKNOWN and "scorer.example with the secret `judge`" in check.text
+
+
+def test_a_disk_without_room_for_checkpoints_is_warned_of(look: Looked, monkeypatch: pytest.MonkeyPatch) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    assert of(look(), "disk").state is FINE
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
+    assert of(look(), "disk").state is WARNING
+
+
+def test_a_store_elsewhere_has_unknown_room(look: Looked, settings: Any) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    settings.TANDEM_CHECKPOINTS = "s3://bucket/checkpoints"
+    check = of(look(), "disk")
+    assert check.state is UNKNOWN and "at s3 " in check.text
+
+
+def test_limits_and_budgets_of_the_project_are_counted(
+    look: Looked, project: Project, admin: User, make_run: Callable[..., Run]
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    assert of(look(), "project").state is FINE
+    held = make_run(project=project, state="running")
+    allocate(holder=replace(held_by(held.pk, 1), project_id=project.pk), wanted=held.run_spec.granted_lanes)
+    wanted = held.run_spec.granted_lanes
+    number = wanted.num_rollout + wanted.num_trainer + wanted.num_reward
+    ProjectShare.objects.create(project=project, pool_id=DEFAULT_POOL, max_lanes=number)
+    check = of(look(), "project")
+    assert check.state is WARNING and f"holds {number}; this run asks for {number}" in check.text
+    set_budget(user=admin, project=project, amount=Decimal(0), unit=BudgetUnit.GPU_HOURS, period=BudgetPeriod.WHOLE)
+    assert "the run waits for a new one" in of(look(), "project").text
