@@ -58,6 +58,12 @@ def test_a_span_does_not_run_backwards() -> None:
         Span(lane="rollout-0", kind=SpanKind.TRAIN, start=2, end=1)
 
 
+@pytest.mark.parametrize("times", [{"start": -1, "end": 1}, {"start": 1, "end": 1.7e12}, {"start": 1, "end": 1e300}])
+def test_a_span_lies_where_a_clock_in_seconds_can_be(times: dict[str, float]) -> None:
+    with pytest.raises(ValidationError, match="than or equal to"):
+        Span(lane="rollout-0", kind=SpanKind.TRAIN, **times)
+
+
 SHARDS = (
     AdapterFile(path="transformer/config.json", sha256="a" * 64, num_bytes=2),
     AdapterFile(path="transformer/1.safetensors", sha256="b" * 64, num_bytes=40),

@@ -41,6 +41,10 @@ class IdleCause(StrEnum):
     RESIZE = "resize"
 
 
+MAX_CLOCK_SECONDS = 1e10
+"""The year 2286: beyond it a clock counts in milliseconds, by mistake."""
+
+
 class Span(Contract):
     """A half-open stretch `[start, end)` of one lane's time, in seconds of the driver's clock (Unix time)."""
 
@@ -48,8 +52,8 @@ class Span(Contract):
     rank: Index | None = None
     """The lane's rank in the trainer gang; null for rollout and reward lanes."""
     kind: SpanKind
-    start: float
-    end: float
+    start: float = Field(ge=0, le=MAX_CLOCK_SECONDS)
+    end: float = Field(ge=0, le=MAX_CLOCK_SECONDS)
     cause: IdleCause | None = None
     """Why the lane had nothing to do; given exactly for idle spans."""
     batch: Index | None = None

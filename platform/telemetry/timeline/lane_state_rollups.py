@@ -24,6 +24,9 @@ BASE_SECONDS = 4.0
 """Shorter buckets are summed from spans: 600 of them are 40 minutes, of which a run has a bounded number."""
 BUCKETS_PER_BUCKET = 4
 """Of one level in one of the next: all together they add a third of the first level's rows."""
+MAX_STRETCH_SECONDS = 7 * 24 * 3600.0
+"""Of a span that is counted: no lane does one thing for longer, and a report that says so would fill a bucket for every
+4 s of it."""
 NUM_LEVELS = 7
 """Up to 4.5 hours a bucket: half a year is then 1,000 of them."""
 
@@ -91,7 +94,8 @@ def add_lane_states(run_id: UUID, numbered: Numbered) -> None:
     stretches: defaultdict[State, list[_Stretch]] = defaultdict(list)
     for number, span in spans:
         role = next(known.role for known in roles[span.lane] if number < known.past_seq)
-        stretches[role, span.kind.value].append((span.start, span.end))
+        end = min(span.end, span.start + MAX_STRETCH_SECONDS)
+        stretches[role, span.kind.value].append((span.start, end))
     rows = [
         (level, bucket, role, kind, seconds)
         for (role, kind), of_state in stretches.items()

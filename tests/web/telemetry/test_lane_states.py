@@ -9,8 +9,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from telemetry.models import LaneStateRollup
 from telemetry.timeline.bubbles import bubbles
-from telemetry.timeline.lane_state_rollups import BASE_SECONDS, grid_over, stored_states
+from telemetry.timeline.lane_state_rollups import BASE_SECONDS, MAX_STRETCH_SECONDS, grid_over, stored_states
 from telemetry.timeline.lane_states import lane_states
 
 Make = Callable[..., dict[str, Any]]
@@ -141,6 +142,11 @@ def test_a_lane_counts_in_the_role_that_it_had_then(driver: Any, event: Make, sp
     for answer in (stored, summed):
         roles = {one["role"]: one["states"] for one in answer["roles"]}
         assert roles == {"rollout": {"generate": [1.0, 0.0]}, "trainer": {"train": [0.0, 1.0]}}
+
+
+def test_a_span_that_never_seems_to_end_fills_no_more_than_a_week_of_buckets(driver: Any, spans: Make) -> None:
+    driver.send(spans(1, ("rollout-0", "generate", 0, 1e9)))
+    assert LaneStateRollup.objects.filter(level=0).count() == MAX_STRETCH_SECONDS / BASE_SECONDS
 
 
 def test_64_lanes_come_in_one_row_a_role(driver: Any, spans: Make) -> None:
