@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
+from api.entity_tags import CHANGING, IF_MATCH, has_tag
 from api.idempotency import IDEMPOTENCY
 from api.idempotent_posts import does_write
 from api.problems import Problem
@@ -100,13 +101,17 @@ def page_schema(results: Schema) -> Schema:
 
 
 class AutoSchema(SpectacularAutoSchema):
-    """Names pages as `page_of` does, and tells of the header that every POST that writes takes."""
+    """Names pages as `page_of` does, and tells of the headers by which writes are repeated and guarded."""
 
     def get_override_parameters(self) -> list[Any]:
         parameters: list[Any] = list(super().get_override_parameters())
         # `api.query_parameters` asks for those of the query alone, of no request.
-        is_written = getattr(self, "method", "") == "POST" and does_write(type(self.view))
-        return [*parameters, IDEMPOTENCY] if is_written else parameters
+        method = getattr(self, "method", "")
+        if method == "POST" and does_write(type(self.view)):
+            parameters.append(IDEMPOTENCY)
+        if method in CHANGING and has_tag(self.view):
+            parameters.append(IF_MATCH)
+        return parameters
 
     def get_paginated_name(self, serializer_name: str) -> str:
         return f"{serializer_name.removesuffix(_SUFFIX)}Page"

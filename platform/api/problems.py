@@ -41,6 +41,13 @@ class Problem(TypedDict):
     """Messages by dotted field path; `__all__` holds those that concern no single field."""
 
 
+class PreconditionFailed(APIException):
+    """412: the object has another tag than `If-Match` says."""
+
+    status_code = HTTPStatus.PRECONDITION_FAILED
+    default_code = "precondition_failed"
+
+
 class Conflict(APIException):
     """409 with further members, such as the run's state and its legal actions."""
 

@@ -177,6 +177,7 @@ REST_FRAMEWORK = {
         "api.token_scopes.TokenMay",
         "api.query_parameters.KnownParameters",
         "api.idempotent_posts.IdempotentPosts",
+        "api.entity_tags.EntityTags",
     ],
     "DEFAULT_THROTTLE_CLASSES": ["api.rate_limits.TokenRateLimit"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

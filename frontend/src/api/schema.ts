@@ -65,7 +65,8 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** @description What one of your projects may spend, and what is spent of it; any project, for pool admins. 404 without. */
+        readonly get: operations["budgets_retrieve"];
         /** @description Set what a project may spend. For pool admins. */
         readonly put: operations["budgets_update"];
         readonly post?: never;
@@ -1651,7 +1652,8 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        readonly get?: never;
+        /** @description What one of your projects may have of a pool, has, and used lately; any project, for pool admins. */
+        readonly get: operations["shares_retrieve"];
         /** @description Set a project's share of a pool. For pool admins. */
         readonly put: operations["shares_update"];
         readonly post?: never;
@@ -8678,10 +8680,35 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
-    readonly budgets_update: {
+    readonly budgets_retrieve: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: never;
+            readonly path: {
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Budget"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly budgets_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly project_id: string;
             };
@@ -8707,7 +8734,10 @@ export interface operations {
     readonly budgets_destroy: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly project_id: string;
             };
@@ -8774,7 +8804,10 @@ export interface operations {
     readonly gpus_partial_update: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly gpu_id: number;
             };
@@ -9313,7 +9346,10 @@ export interface operations {
     readonly nodes_destroy: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly node_id: number;
             };
@@ -9334,7 +9370,10 @@ export interface operations {
     readonly nodes_partial_update: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly node_id: number;
             };
@@ -9517,7 +9556,10 @@ export interface operations {
                 /** @description Name of the pool. */
                 readonly pool?: string;
             };
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -9637,7 +9679,10 @@ export interface operations {
     readonly pools_destroy: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly name: string;
             };
@@ -9658,7 +9703,10 @@ export interface operations {
     readonly pools_partial_update: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly name: string;
             };
@@ -9805,7 +9853,10 @@ export interface operations {
     readonly projects_partial_update: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly id: string;
             };
@@ -10288,7 +10339,10 @@ export interface operations {
     readonly runs_destroy: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly id: string;
             };
@@ -10309,7 +10363,10 @@ export interface operations {
     readonly runs_partial_update: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly id: string;
             };
@@ -11560,13 +11617,41 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
-    readonly shares_update: {
+    readonly shares_retrieve: {
         readonly parameters: {
             readonly query?: {
                 /** @description Name of the pool. */
                 readonly pool?: string;
             };
             readonly header?: never;
+            readonly path: {
+                readonly project_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["PoolShare"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly shares_update: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Name of the pool. */
+                readonly pool?: string;
+            };
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly project_id: string;
             };

@@ -90,6 +90,7 @@ class TokenViewSet(GenericViewSet[Any]):
 
 
 class ProjectViewSet(GenericViewSet[Any]):
+    edited = ("name",)
     serializer_class = bodies.ProjectBody
     pagination_class = ByName
     filter_backends = ()

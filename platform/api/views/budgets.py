@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.access import require_pool_admin
+from accounts.access import NotVisible, require_pool_admin
 from accounts.models import Project, TokenScope
 from api.pages import page_of
 from api.request_parsing import checked, user_of
@@ -26,6 +26,15 @@ class BudgetsView(APIView):
 
 class BudgetView(APIView):
     write_scope = TokenScope.POOL
+    edited = ("amount", "unit", "period", "warn_at", "when_spent")
+
+    @extend_schema(responses=bodies.Budget)
+    def get(self, request: Request, project_id: UUID) -> Response:
+        """What one of your projects may spend, and what is spent of it; any project, for pool admins. 404 without."""
+        found = (one for one in spendings(user_of(request)) if one.budget.project_id == project_id)
+        if (of_project := next(found, None)) is None:
+            raise NotVisible("no such budget")
+        return Response(bodies.Budget(of_project).data)
 
     @extend_schema(request=bodies.BudgetToSet, responses=bodies.Budget)
     def put(self, request: Request, project_id: UUID) -> Response:

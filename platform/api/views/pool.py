@@ -62,6 +62,7 @@ class NodesView(APIView):
 
 class NodeView(APIView):
     write_scope = TokenScope.POOL
+    edited = ("labels", "notes", "price_per_gpu_hour", "gpus_per_lane")
 
     @extend_schema(responses=bodies.PoolNode)
     def get(self, request: Request, node_id: int) -> Response:
@@ -108,6 +109,7 @@ class GpusView(APIView):
 
 class GpuView(APIView):
     write_scope = TokenScope.POOL
+    edited = ("labels", "notes", "price_per_gpu_hour")
 
     @extend_schema(responses=bodies.PoolGpu)
     def get(self, request: Request, gpu_id: int) -> Response:

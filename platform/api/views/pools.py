@@ -52,6 +52,7 @@ class PoolsPreviewView(APIView):
 
 class OnePoolView(APIView):
     write_scope = TokenScope.POOL
+    edited = ("description", "match_labels", "order")
 
     @extend_schema(responses=bodies.Pool)
     def get(self, request: Request, name: str) -> Response:

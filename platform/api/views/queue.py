@@ -1,5 +1,6 @@
 """The queues for everybody; shares and policy for pool admins, who see first what a change would do."""
 
+from typing import Any
 from uuid import UUID
 
 from django.shortcuts import get_object_or_404
@@ -9,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 from rest_framework.views import APIView
 
-from accounts.access import is_pool_admin
-from accounts.models import Project, TokenScope
+from accounts.access import NotVisible, is_pool_admin
+from accounts.models import Project, TokenScope, User
 from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import queue as bodies
@@ -74,6 +75,12 @@ class SharesView(APIView):
 
 class ShareView(APIView):
     write_scope = TokenScope.POOL
+    edited = ("guaranteed_lanes", "max_lanes", "weight")
+
+    @extend_schema(parameters=[bodies.PoolQuery], responses=bodies.PoolShare)
+    def get(self, request: Request, project_id: UUID) -> Response:
+        """What one of your projects may have of a pool, has, and used lately; any project, for pool admins."""
+        return Response(_share(user_of(request), _asked_pool(request), project_id))
 
     @extend_schema(parameters=[bodies.PoolQuery], request=bodies.ShareToSet, responses=bodies.PoolShare)
     def put(self, request: Request, project_id: UUID) -> Response:
@@ -88,12 +95,20 @@ class ShareView(APIView):
             limit=asked["max_lanes"],
             weight=asked["weight"],
         )
-        (row,) = (row for row in share_rows(user, pool.name) if row.project_id == project_id)
-        return Response(bodies.PoolShare(row).data)
+        return Response(_share(user, pool, project_id))
+
+
+def _share(user: User, pool: Pool, project_id: UUID) -> Any:
+    """Raises `NotVisible` for a project that is not the user's to see."""
+    row = next((row for row in share_rows(user, pool.name) if row.project_id == project_id), None)
+    if row is None:
+        raise NotVisible("no such project")
+    return bodies.PoolShare(row).data
 
 
 class PoolPolicyView(APIView):
     write_scope = TokenScope.POOL
+    edited = ("half_life_hours", "reclaim_seconds", "idle_warning_minutes", "idle_release_minutes")
 
     @extend_schema(parameters=[bodies.PoolQuery], responses=bodies.PoolPolicy)
     def get(self, request: Request) -> Response:

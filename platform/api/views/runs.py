@@ -90,6 +90,7 @@ class PlansView(APIView):
 
 class RunViewSet(GenericViewSet[Any]):
     write_scope = TokenScope.RUN
+    edited = ("name", "notes", "tags", "archived_at", "spec")
     pagination_class = NewestFirst
     filter_backends = ()
     lookup_value_converter = "uuid"
