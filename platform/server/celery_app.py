@@ -1,11 +1,13 @@
 """The Celery app: broker, queues and the beat schedule. Tasks are defined in the `tasks.py` of their apps."""
 
+import time
 from datetime import timedelta
 from typing import Any
 
 from celery import Celery
-from celery.signals import task_prerun
+from celery.signals import task_postrun, task_prerun
 
+from analysis.prometheus.task_counts import count_task
 from audit.request_context import RequestContext, adopt
 from server.beat_thread import add_beat_thread
 from worker.contracts import task_names
@@ -62,3 +64,10 @@ app.conf.update(
 def adopt_request(task: Any, **_: Any) -> None:
     """Set the request that enqueued the task as the current one; none for tasks of the beat."""
     adopt(RequestContext.from_headers(task.request.headers or {}))
+    task.request.began = time.perf_counter()
+
+
+@task_postrun.connect
+def count_ended_task(task: Any, state: str | None = None, **_: Any) -> None:
+    """Count the task for `GET /api/v1/metrics`."""
+    count_task(task.name, (state or "unknown").lower(), time.perf_counter() - task.request.began)

@@ -65,6 +65,7 @@ APPS_WITH_TABLES = ["audit", "accounts", "catalog", "fleet", "runs", "telemetry"
 MIGRATION_MODULES: dict[str, str | None] = {app: f"migrations.{app}" for app in APPS_WITH_TABLES} | {"knox": None}
 MIDDLEWARE = [
     "audit.middleware.RequestIdMiddleware",
+    "server.request_times.RequestTimesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "server.middleware.StaticFilesMiddleware",
     "server.middleware.ContentSecurityPolicyMiddleware",

@@ -10,6 +10,8 @@ PLATFORM = Path(__file__).resolve().parents[2] / "platform"
 READERS = ("selectors.py", "access.py")
 ONLY_READ = {
     "accounts/api_tokens.py:tokens_of",
+    "analysis/prometheus/run_series.py:run_series",
+    "analysis/prometheus/series.py:as_text",
     "analysis/replay/replays.py:replay",
     "api/filters.py:filter_runs",
     "api/listed_runs.py:listed_runs",

@@ -386,6 +386,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/metrics": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description What the pool, the GPUs, the queue and the runs that you may see do now, how Celery's tasks end, and how long
+         *     this web process takes over requests, in Prometheus' text format. Scrape it with a token that reads.
+         */
+        readonly get: operations["prometheus_metrics"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/nodes": {
         readonly parameters: {
             readonly query?: never;
@@ -9293,6 +9313,26 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Me"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly prometheus_metrics: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/plain": string;
                 };
             };
             readonly default: components["responses"]["Refusal"];
