@@ -1545,6 +1545,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs:import": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * @description Turn a recipe of flow_grpo (`config/grpo.py`) into a spec's document, with what each setting was made of and
+         *     what could not be carried. Nothing of the file is run. Such files hold no prompts: add them, then validate.
+         */
+        readonly post: operations["runs:import_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs:preflight": {
         readonly parameters: {
             readonly query?: never;
@@ -2331,6 +2351,13 @@ export interface components {
         };
         /** @enum {string} */
         readonly BulkRequestActionEnum: "stop" | "cancel" | "archive" | "unarchive" | "tag" | "untag";
+        readonly CarriedSetting: {
+            /** @description The setting of the spec. */
+            readonly path: string;
+            readonly value: unknown;
+            /** @description The settings that it was made of. */
+            readonly source: string;
+        };
         /** @enum {string} */
         readonly CategoryEnum: "project" | "test" | "idle" | "out_of_service";
         readonly ChangedLane: {
@@ -2518,6 +2545,17 @@ export interface components {
          * @enum {string}
          */
         readonly Compilation: "off" | "inductor" | "aot_eager";
+        readonly ConfigurationToImport: {
+            /** @description The text of flow_grpo's `config/grpo.py`. */
+            readonly source: string;
+            /**
+             * @description Its function to read; empty: only name them.
+             * @default
+             */
+            readonly function?: string;
+            /** @description On how many GPUs it was run. Default: its `gpu_number`. */
+            readonly num_gpus?: number | null;
+        };
         /**
          * CostsEvent
          * @description Costs of work on this run's lanes, as measured in `batch` complete batches; a later event replaces it.
@@ -3802,6 +3840,16 @@ export interface components {
              */
             readonly pictures_per_call: number;
         };
+        readonly ImportedSpec: {
+            /** @description The configurations of the file. */
+            readonly functions: readonly string[];
+            /** @description The spec's document, without prompts. */
+            readonly spec: {
+                readonly [key: string]: unknown;
+            };
+            readonly carried: readonly components["schemas"]["CarriedSetting"][];
+            readonly left_out: readonly components["schemas"]["LeftOutSetting"][];
+        };
         /**
          * Inapplicable
          * @description One field that does not apply where other fields hold certain values, as the JSON schema carries it.
@@ -4153,6 +4201,12 @@ export interface components {
             readonly realised_gain_seconds: number | null;
             /** @description Fragments that its lanes generated; fewer than allowed if the loan ended early. */
             readonly num_generated: number;
+        };
+        readonly LeftOutSetting: {
+            /** @description The setting that was read. */
+            readonly source: string;
+            readonly value: unknown;
+            readonly why: string;
         };
         /**
          * Lend
@@ -8250,6 +8304,7 @@ export type BulkAnswer = components['schemas']['BulkAnswer'];
 export type BulkItemType = components['schemas']['BulkItemType'];
 export type BulkRequest = components['schemas']['BulkRequest'];
 export type BulkRequestActionEnum = components['schemas']['BulkRequestActionEnum'];
+export type CarriedSetting = components['schemas']['CarriedSetting'];
 export type CategoryEnum = components['schemas']['CategoryEnum'];
 export type ChangedLane = components['schemas']['ChangedLane'];
 export type CheckpointEvent = components['schemas']['CheckpointEvent'];
@@ -8266,6 +8321,7 @@ export type CommandItem = components['schemas']['CommandItem'];
 export type CommandKind = components['schemas']['CommandKind'];
 export type CommandPage = components['schemas']['CommandPage'];
 export type Compilation = components['schemas']['Compilation'];
+export type ConfigurationToImport = components['schemas']['ConfigurationToImport'];
 export type CostsEvent = components['schemas']['CostsEvent'];
 export type CostsFields = components['schemas']['CostsFields'];
 export type CostsItem = components['schemas']['CostsItem'];
@@ -8336,6 +8392,7 @@ export type HomeRun = components['schemas']['HomeRun'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
 export type IdleCause = components['schemas']['IdleCause'];
 export type ImageRewardSettings = components['schemas']['ImageRewardSettings'];
+export type ImportedSpec = components['schemas']['ImportedSpec'];
 export type Inapplicable = components['schemas']['Inapplicable'];
 export type ItemsFrame = components['schemas']['ItemsFrame'];
 export type JsonValue = components['schemas']['JsonValue'];
@@ -8361,6 +8418,7 @@ export type LanesFields = components['schemas']['LanesFields'];
 export type LanesItem = components['schemas']['LanesItem'];
 export type LanesToAskFor = components['schemas']['LanesToAskFor'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
+export type LeftOutSetting = components['schemas']['LeftOutSetting'];
 export type Lend = components['schemas']['Lend'];
 export type LendDecision = components['schemas']['LendDecision'];
 export type LendEvent = components['schemas']['LendEvent'];
@@ -11440,6 +11498,30 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BulkAnswer"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly "runs:import_create": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ConfigurationToImport"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ImportedSpec"];
                 };
             };
             readonly default: components["responses"]["Refusal"];

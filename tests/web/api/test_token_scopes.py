@@ -62,6 +62,7 @@ WRITES: dict[str, TokenScope] = {
     "post run-views": RUN,
     "delete run-views/<uuid:view_id>": RUN,
     "post runs:bulk": RUN,
+    "post runs:import": READ,
     "post runs:preflight": READ,
     "post runs:validate": READ,
     "post secrets": ADMIN,

@@ -1,0 +1,45 @@
+"""Configurations of other trainers, and what became of them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.serializers.answers import Answer
+from catalog.imports.config_source import MAX_CHARACTERS
+
+MAX_GPUS = 4096
+
+
+class ConfigurationToImport(serializers.Serializer[Any]):
+    source = serializers.CharField(
+        max_length=MAX_CHARACTERS, trim_whitespace=False, help_text="The text of flow_grpo's `config/grpo.py`."
+    )
+    function = serializers.CharField(
+        max_length=200, default="", allow_blank=True, help_text="Its function to read; empty: only name them."
+    )
+    num_gpus = serializers.IntegerField(
+        min_value=1,
+        max_value=MAX_GPUS,
+        allow_null=True,
+        default=None,
+        help_text="On how many GPUs it was run. Default: its `gpu_number`.",
+    )
+
+
+class CarriedSetting(Answer):
+    path = serializers.CharField(help_text="The setting of the spec.")
+    value = serializers.JSONField()
+    source = serializers.CharField(help_text="The settings that it was made of.")
+
+
+class LeftOutSetting(Answer):
+    source = serializers.CharField(help_text="The setting that was read.")
+    value = serializers.JSONField()
+    why = serializers.CharField()
+
+
+class ImportedSpec(Answer):
+    functions = serializers.ListField(child=serializers.CharField(), help_text="The configurations of the file.")
+    spec = serializers.DictField(default=dict, help_text="The spec's document, without prompts.")
+    carried = CarriedSetting(many=True, default=list)
+    left_out = LeftOutSetting(many=True, default=list)

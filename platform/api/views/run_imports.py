@@ -1,0 +1,38 @@
+"""Configurations of other trainers as specs."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
+from rest_framework.views import APIView
+
+from accounts.models import TokenScope
+from api.request_parsing import checked
+from api.serializers import run_imports as bodies
+from catalog.imports.config_source import function_names
+from catalog.imports.flow_grpo import import_flow_grpo
+from catalog.imports.imported import ImportRefused
+
+
+class RunImportView(APIView):
+    write_scope = TokenScope.READ
+
+    @extend_schema(request=bodies.ConfigurationToImport, responses=bodies.ImportedSpec)
+    def post(self, request: Request) -> Response:
+        """Turn a recipe of flow_grpo (`config/grpo.py`) into a spec's document, with what each setting was made of and
+        what could not be carried. Nothing of the file is run. Such files hold no prompts: add them, then validate."""
+        asked = checked(bodies.ConfigurationToImport(data=request.data))
+        try:
+            names = function_names(asked["source"])
+            if not asked["function"]:
+                return Response(bodies.ImportedSpec({"functions": names}).data)
+            found = import_flow_grpo(asked["source"], asked["function"], asked["num_gpus"])
+        except ImportRefused as refusal:
+            raise ValidationError({"source": [str(refusal)]}) from refusal
+        answer = {
+            "functions": names,
+            "spec": found.document,
+            "carried": found.carried,
+            "left_out": found.left_out,
+        }
+        return Response(bodies.ImportedSpec(answer).data)

@@ -1,0 +1,1 @@
+"""Configurations of other trainers, turned into documents of a run spec."""

@@ -1,0 +1,225 @@
+"""Recipes of flow_grpo (github.com/yifan123/flow_grpo, `config/grpo.py` and `config/base.py`, read in October 2025).
+
+Where a number is not in the file but in its training scripts, or means something else there, `source` says so.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from catalog.imports.config_source import Unknown, read_configuration
+from catalog.imports.imported import Import
+from worker.contracts.names import ModelFamily, RewardName, SdeType
+
+BASE: Mapping[str, Any] = {
+    "seed": 42,
+    "mixed_precision": "bf16",
+    "use_lora": True,
+    "save_freq": 20,
+    "eval_freq": 20,
+    "num_checkpoint_limit": 5,
+    "resolution": 768,
+    "pretrained.revision": "main",
+    "sample.num_steps": 40,
+    "sample.eval_num_steps": 40,
+    "sample.guidance_scale": 4.5,
+    "sample.train_batch_size": 1,
+    "sample.num_image_per_prompt": 1,
+    "sample.num_batches_per_epoch": 2,
+    "sample.global_std": True,
+    "sample.noise_level": 0.7,
+    "train.batch_size": 1,
+    "train.learning_rate": 3e-4,
+    "train.adam_beta1": 0.9,
+    "train.adam_beta2": 0.999,
+    "train.adam_weight_decay": 1e-4,
+    "train.gradient_accumulation_steps": 1,
+    "train.max_grad_norm": 1.0,
+    "train.num_inner_epochs": 1,
+    "train.cfg": True,
+    "train.adv_clip_max": 5,
+    "train.clip_range": 1e-4,
+    "train.timestep_fraction": 1.0,
+    "train.beta": 0.0,
+    "train.ema": False,
+}
+"""What its `config/base.py` sets, of what is carried."""
+FAMILIES: Mapping[str, ModelFamily] = {
+    "stable-diffusion-3": ModelFamily.SD3,
+    "flux.1": ModelFamily.FLUX,
+    "qwen-image": ModelFamily.QWEN_IMAGE,
+    "wan2.1": ModelFamily.WAN,
+    "wan2.2": ModelFamily.WAN22,
+}
+"""By a part of the model's name."""
+LORA: Mapping[ModelFamily, tuple[int, float]] = {ModelFamily.QWEN_IMAGE: (64, 128.0)}
+"""Rank and alpha that its training scripts set; 32 and 64 elsewhere."""
+OTHER_LORA = (32, 64.0)
+REWARDS: Mapping[str, RewardName] = {
+    "ocr": RewardName.OCR,
+    "video_ocr": RewardName.OCR,
+    "pickscore": RewardName.PICK_SCORE,
+    "clipscore": RewardName.CLIP_SCORE,
+    "imagereward": RewardName.IMAGE_REWARD,
+    "aesthetic": RewardName.AESTHETIC,
+    "jpeg_compressibility": RewardName.JPEG_COMPRESSIBILITY,
+}
+DTYPES = {"bf16": "bf16", "fp16": "fp16", "no": "fp32"}
+EMA = (0.9, 8)
+"""Decay, and optimizer steps between two updates, of its `EMAModuleWrapper`."""
+AS_THEY_ARE = {
+    "seed": "seed",
+    "save_freq": "checkpoint.every_num_batches",
+    "eval_freq": "evaluation.every_num_batches",
+    "num_checkpoint_limit": "checkpoint.num_kept",
+    "sample.num_steps": "sampling.num_denoising_steps",
+    "sample.eval_num_steps": "sampling.num_eval_denoising_steps",
+    "sample.guidance_scale": "sampling.guidance_scale",
+    "sample.noise_level": "sampling.noise_level",
+    "sample.num_image_per_prompt": "batch.group_size",
+    "train.batch_size": "batch.micro_batch_size",
+    "train.num_inner_epochs": "batch.num_epochs_per_batch",
+    "train.learning_rate": "optimizer.learning_rate",
+    "train.adam_beta1": "optimizer.beta1",
+    "train.adam_beta2": "optimizer.beta2",
+    "train.adam_weight_decay": "optimizer.weight_decay",
+    "train.max_grad_norm": "optimizer.max_grad_norm",
+    "train.adv_clip_max": "algorithm.advantage_clip",
+    "train.clip_range": "algorithm.clip_range",
+    "train.beta": "algorithm.kl_coefficient",
+}
+NOT_OF_A_RUN = (
+    *("logdir", "save_dir", "run_name", "allow_tf32", "train.use_8bit_adam", "train.adam_epsilon", "prompt_fn"),
+    *("prompt_fn_kwargs", "pretrained.revision", "resume_from", "diffusion_loss", "per_prompt_stat_tracking"),
+    *("sample.batch_size", "sample.test_batch_size", "sample.sample_time_per_prompt", "train.sft_batch_size"),
+)
+"""Where it writes, and what has no effect on what is learnt."""
+
+
+def import_flow_grpo(source: str, function: str, num_gpus: int | None = None) -> Import:
+    """The recipe `function` of a `config/grpo.py`. `num_gpus`: how many it was run on, where the file does not say it.
+
+    Raises `ImportRefused`.
+    """
+    found = Import(read_configuration(source, function, BASE))
+    found.ignore(*NOT_OF_A_RUN, *(name for name in found.settings if name.startswith("<local>.")))
+    for name, path in AS_THEY_ARE.items():
+        _take(found, name, path)
+    family = _model(found)
+    _tuning(found, family)
+    _algorithm(found)
+    _size(found)
+    _steps(found)
+    _batch(found, num_gpus)
+    _rewards(found)
+    if "num_epochs" in found.settings:
+        found.leave("num_epochs", "its recipes are stopped by hand: set `num_batches` to what you want")
+    if found.read("dataset"):
+        found.leave("dataset", "its prompts are files of its repository: upload them as a prompt set")
+    for name, value in (("sample.same_latent", False), ("sample.kl_reward", 0), ("train.sft", 0)):
+        if found.read(name, value) != value:
+            found.leave(name, "no setting of a run does this")
+    found.finish()
+    return found
+
+
+def _take(found: Import, name: str, path: str) -> None:
+    if isinstance(found.read(name), Unknown):
+        found.leave(name, "it is computed by what this import does not read: set it by hand")
+    else:
+        found.take(name, path)
+
+
+def _model(found: Import) -> ModelFamily | None:
+    path = str(found.read("pretrained.model", "")).removeprefix("hf_cache/")
+    found.carry("base_model.path", path, "pretrained.model")
+    family = next((family for part, family in FAMILIES.items() if part in path.lower()), None)
+    if family is None:
+        found.leave("pretrained.model", "no model family is known by this name: choose `base_model.family`")
+    else:
+        found.carry("base_model.family", family.value, "pretrained.model")
+    if (dtype := DTYPES.get(str(found.read("mixed_precision")))) is not None:
+        found.carry("base_model.dtype", dtype, "mixed_precision")
+    else:
+        found.leave("mixed_precision", f"a dtype must be one of {', '.join(DTYPES)} there")
+    return family
+
+
+def _tuning(found: Import, family: ModelFamily | None) -> None:
+    if found.read("use_lora"):
+        rank, alpha = LORA.get(family, OTHER_LORA) if family else OTHER_LORA
+        found.carry("lora.rank", rank, "its training script")
+        found.carry("lora.alpha", alpha, "its training script")
+    else:
+        found.carry("tuning", "full", "use_lora")
+    if found.read("train.lora_path") is not None:
+        found.leave("train.lora_path", "a run begins with a new adapter, or is forked from a checkpoint of a run")
+    if found.read("train.ema"):
+        decay, every = EMA
+        found.carry("ema.decay", decay, "train.ema, and its EMAModuleWrapper")
+        found.carry("ema.every_num_optimizer_steps", every, "train.ema, and its EMAModuleWrapper")
+
+
+def _algorithm(found: Import) -> None:
+    window = found.read("sample.sde_window_size", 0)
+    found.carry("algorithm.name", "flow_grpo_fast" if window else "flow_grpo", "sample.sde_window_size")
+    if window:
+        found.carry("algorithm.window_size", window, "sample.sde_window_size")
+        begin, end = found.read("sample.sde_window_range", (0, None))
+        if end is not None:
+            found.carry("sampling.sde_start", begin, "sample.sde_window_range")
+            found.carry("sampling.num_sde_steps", end - begin, "sample.sde_window_range")
+    kind = found.read("sample.sde_type", "sde")
+    found.carry("sampling.sde_type", SdeType.CPS.value if kind == "cps" else SdeType.FLOW.value, "sample.sde_type")
+    if not found.read("train.cfg"):
+        found.carry("sampling.train_guidance_scale", 1.0, "train.cfg")
+    std = "batch" if found.read("sample.global_std") else "group"
+    found.carry("algorithm.advantage_std", std, "sample.global_std")
+
+
+def _size(found: Import) -> None:
+    resolution = found.read("resolution")
+    for side in ("height", "width"):
+        own = found.read(side)
+        found.carry(f"sampling.{side}", resolution if own is None else own, side if own is not None else "resolution")
+    found.take("frames", "sampling.num_frames")
+
+
+def _steps(found: Import) -> None:
+    """It trains on the first `timestep_fraction` of the steps."""
+    fraction, steps = found.read("train.timestep_fraction"), found.read("sample.num_steps")
+    if found.read("sample.sde_window_size", 0) or not isinstance(fraction, int | float) or fraction >= 1:
+        return
+    # Its last step is stochastic too, though not trained on.
+    found.carry("sampling.num_sde_steps", max(1, math.floor(steps * fraction)), "train.timestep_fraction")
+
+
+def _batch(found: Import, num_gpus: int | None) -> None:
+    """An epoch there is a batch here: so many pictures on each GPU, in groups; and the updates made of them."""
+    per_gpu, rounds = found.read("sample.train_batch_size"), found.read("sample.num_batches_per_epoch")
+    group = found.read("sample.num_image_per_prompt")
+    gpus = num_gpus or found.read("<local>.gpu_number")
+    sizes = (per_gpu, rounds, group, gpus)
+    if all(isinstance(size, int) and size > 0 for size in sizes):
+        source = "sample.train_batch_size × num_batches_per_epoch × GPUs / num_image_per_prompt"
+        found.carry("batch.num_prompts_per_batch", max(1, round(per_gpu * rounds * gpus / group)), source)
+    else:
+        found.leave("sample.num_batches_per_epoch", "the number of prompts of a batch needs the number of GPUs")
+    accumulated = found.read("train.gradient_accumulation_steps")
+    if isinstance(rounds, int) and isinstance(accumulated, int) and accumulated > 0:
+        source = "sample.num_batches_per_epoch / train.gradient_accumulation_steps"
+        found.carry("batch.num_minibatches", max(1, rounds // accumulated), source)
+
+
+def _rewards(found: Import) -> None:
+    wanted: Any = found.read("reward_fn", {})
+    known, unknown = [], []
+    for name, weight in (wanted if isinstance(wanted, Mapping) else {}).items():
+        if name in REWARDS:
+            known.append({"name": REWARDS[name].value, "weight": float(weight)})
+        else:
+            unknown.append(name)
+    if known:
+        found.carry("rewards", known, "reward_fn")
+    if unknown:
+        found.leave("reward_fn", f"no scorer is called {', '.join(unknown)}: serve it as a `remote` reward")

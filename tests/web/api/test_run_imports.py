@@ -1,0 +1,24 @@
+"""A recipe over REST: named, turned into a spec that validates once it has prompts, refused by field."""
+
+import pytest
+from rest_framework.test import APIClient
+
+from tests.web.catalog.test_imports import PROMPTS, RECIPES
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_recipe_becomes_a_spec_that_validates(api: APIClient) -> None:
+    named = api.post("/api/v1/runs:import", {"source": RECIPES}).json()
+    assert named["functions"] == ["plain", "ocr_sd3", "video"]
+    answer = api.post("/api/v1/runs:import", {"source": RECIPES, "function": "ocr_sd3"}).json()
+    assert {one["source"] for one in answer["left_out"]} == {"reward_fn", "dataset", "sample.brand_new_option"}
+    spec = {**answer["spec"], "prompts": {"inline": PROMPTS}}
+    checked = api.post("/api/v1/runs:validate", {"spec": spec}).json()
+    assert (checked["ok"], checked["errors"]) == (True, {})
+
+
+def test_a_file_that_cannot_be_read_is_refused_by_field(api: APIClient) -> None:
+    refused = api.post("/api/v1/runs:import", {"source": "def broken(:", "function": "broken"})
+    assert refused.status_code == 400
+    assert "line 1" in refused.json()["errors"]["source"][0]
