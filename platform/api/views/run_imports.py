@@ -10,7 +10,7 @@ from accounts.models import TokenScope
 from api.request_parsing import checked
 from api.serializers import run_imports as bodies
 from catalog.imports.config_source import function_names
-from catalog.imports.flow_grpo import import_flow_grpo
+from catalog.imports.flow_grpo_recipes import import_flow_grpo
 from catalog.imports.imported import ImportRefused
 
 

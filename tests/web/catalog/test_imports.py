@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog.imports.config_source import MAX_CHARACTERS, Unknown, function_names, read_configuration
-from catalog.imports.flow_grpo import BASE, import_flow_grpo
+from catalog.imports.flow_grpo_recipes import BASE, import_flow_grpo
 from catalog.imports.imported import ImportRefused
 from worker.contracts.run_spec import RunSpec
 
