@@ -37,7 +37,7 @@ lint: ready-dev ## ruff and the import walls
 types: ready-dev ## strict mypy
 	@exec $(PYTHON) deploy/make/checks.py types
 
-contract: ready-dev ## write the schema of REST and events with its TypeScript types, and compare with the committed ones
+contract: ready-dev ## write the schema of REST and events with its TypeScript types and Python client, and compare with the committed ones
 	@exec $(PYTHON) deploy/make/checks.py contract
 
 bundle: ready-dev ## the same, then check and build the frontend and compare it with the committed bundle

@@ -41,13 +41,15 @@ DJANGO = (
     Check("migrations are complete", (sys.executable, "manage.py", "makemigrations", "--check", "--dry-run")),
 )
 SCHEMA, TYPES_OF_IT = "frontend/openapi.json", "frontend/src/api/schema.ts"
+CLIENT_OF_IT = ("deploy/client/tandem/rest_models.py", "deploy/client/tandem/synchronous")
 SPECTACULAR = (sys.executable, "manage.py", "spectacular", "--format", "openapi-json", "--validate", "--fail-on-warn")
 DIFF = ("git", "diff", "--exit-code", "--stat", "--")
 CONTRACT = (
     Check("npm ci", ("npm", "ci", "--no-audit", "--no-fund"), "frontend"),
     Check("schema is written", (*SPECTACULAR, "--file", SCHEMA)),
     Check("types are written", ("npm", "run", "--silent", "contract"), "frontend"),
-    Check("schema and types are the committed ones", (*DIFF, SCHEMA, TYPES_OF_IT)),
+    Check("Python client is written", (sys.executable, "deploy/client/generate.py")),
+    Check("schema, types and client are the committed ones", (*DIFF, SCHEMA, TYPES_OF_IT, *CLIENT_OF_IT)),
 )
 FRONTEND = (
     *CONTRACT,
@@ -78,7 +80,7 @@ def all_checks(without: str = "") -> tuple[tuple[Check, ...], ...]:
         (*pytest("engine on Ray", *ENGINE, marker="ray"), *pytest("nodes on Ray", "tests/node", marker="ray")),
         (*LINT, *TYPES, *DJANGO, *FRONTEND),
         pytest("engine in one process", *ENGINE, marker="not ray"),
-        pytest("web", "tests/web"),
+        pytest("web and client", "tests/web", "tests/client"),
         pytest("browser", "tests/e2e"),
         pytest("contracts, scheduling and nodes", *PURE, marker="not ray"),
     )

@@ -1,0 +1,134 @@
+"""Writes what of the client is not written by hand: the models of REST, from the committed schema, and the synchronous
+client, from the asynchronous one. `make contract` runs it and compares.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+CLIENT = Path(__file__).parent
+SCHEMA = CLIENT.parents[1] / "frontend" / "openapi.json"
+MODELS = CLIENT / "tandem" / "rest_models.py"
+ASYNCHRONOUS, SYNCHRONOUS = CLIENT / "tandem" / "asynchronous", CLIENT / "tandem" / "synchronous"
+ANSWERS = (
+    *("AdapterPage", "CreatedToken", "Curves", "ListedPromptSet", "ListedRun", "LogEntry", "Me", "PlanPreview"),
+    *(
+        "PoolNode",
+        "Project",
+        "PromptSet",
+        "QueuedRun",
+        "Run",
+        "RunSize",
+        "Samples",
+        "SavedCheckpoint",
+        "Token",
+        "UsageRow",
+    ),
+    "Validation",
+)
+"""The schemas that the client reads. Only these and what they refer to become models, so that the import stays quick:
+all of the schema's take a second."""
+HEADER = "The answers of REST v1. Written by `generate.py` from `openapi.json`."
+REFERENCE = "#/components/schemas/"
+OPEN = {REFERENCE + "RunSpec": {"type": "object", "additionalProperties": True}}
+"""Read as plain values: a spec is there to be changed and sent again, whatever fields its server's release has."""
+BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "maxItems"}
+"""What a server checks and a reader must not."""
+OF_ASYNCHRONOUS = {
+    "async def": "def",
+    "async with": "with",
+    "async for": "for",
+    "await ": "",
+    "AsyncIterator": "Iterator",
+    "AsyncClient": "Client",
+    "AsyncBaseTransport": "BaseTransport",
+    "tandem.asynchronous": "tandem.synchronous",
+    "from asyncio": "from time",
+    "__aenter__": "__enter__",
+    "__aexit__": "__exit__",
+    "aiter_bytes": "iter_bytes",
+    "aclose": "close",
+    "aread": "read",
+}
+"""What each word of asynchronous code is in synchronous code."""
+
+
+def references(node: Any) -> set[str]:
+    """The names of the schemas that `node` refers to."""
+    if isinstance(node, list):
+        return {name for item in node for name in references(item)}
+    if not isinstance(node, dict):
+        return set()
+    own = {node["$ref"].removeprefix(REFERENCE)} if "$ref" in node else set()
+    return own.union(*(references(value) for value in node.values()))
+
+
+def readable(node: Any) -> Any:
+    """`node` without `BOUNDS`, and with what is `OPEN` in place of the reference to it."""
+    if isinstance(node, list):
+        return [readable(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if node.get("$ref") in OPEN:
+        return OPEN[node["$ref"]]
+    # A property may have the name of a bound; its value is then a schema.
+    return {key: readable(value) for key, value in node.items() if key not in BOUNDS or isinstance(value, dict)}
+
+
+def pruned(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with the schemas of `ANSWERS` and those they refer to, and nothing else."""
+    schemas = readable(document["components"]["schemas"])
+    kept: set[str] = set()
+    waiting = set(ANSWERS)
+    while waiting:
+        name = waiting.pop()
+        kept.add(name)
+        waiting |= references(schemas[name]) - kept
+    return {
+        "openapi": document["openapi"],
+        "info": document["info"],
+        "paths": {},
+        "components": {"schemas": {name: schemas[name] for name in sorted(kept)}},
+    }
+
+
+def write_models() -> None:
+    """Readers that tolerate: what a newer server adds is kept, and what it leaves out of an answer is an error."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "schema.json"
+        source.write_text(json.dumps(pruned(json.loads(SCHEMA.read_text()))))
+        subprocess.run(
+            [
+                *(str(Path(sys.executable).parent / "datamodel-codegen"), "--input", str(source)),
+                *("--input-file-type", "openapi", "--output", str(MODELS), "--target-python-version", "3.10"),
+                *("--output-model-type", "pydantic_v2.BaseModel", "--base-class", "tandem.tolerant_model.Model"),
+                *("--enum-field-as-literal", "all", "--collapse-root-models"),
+                *("--use-union-operator", "--use-standard-collections", "--use-annotated", "--disable-timestamp"),
+                *("--use-schema-description", "--disable-warnings"),
+                *(
+                    "--custom-file-header",
+                    '"""The answers of REST v1. Written by `generate.py` from `openapi.json`."""',
+                ),
+            ],
+            check=True,
+        )
+
+
+def write_synchronous() -> None:
+    """The modules of `asynchronous` without `async`, `await` and asyncio."""
+    for old in SYNCHRONOUS.glob("*.py"):
+        old.unlink()
+    words = re.compile("|".join(rf"\b{re.escape(word)}" for word in OF_ASYNCHRONOUS))
+    for source in sorted(ASYNCHRONOUS.glob("*.py")):
+        text = words.sub(lambda match: OF_ASYNCHRONOUS[match[0]], source.read_text())
+        header = f"# Written by `generate.py` from `asynchronous/{source.name}`.\n"
+        (SYNCHRONOUS / source.name).write_text(header + text)
+
+
+if __name__ == "__main__":
+    write_models()
+    write_synchronous()

@@ -1,0 +1,5 @@
+"""`python -m tandem`."""
+
+from tandem.cli.main import app
+
+app()

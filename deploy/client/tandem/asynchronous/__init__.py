@@ -1,0 +1,1 @@
+"""A client: its connection, its calls, and the runs that they give."""

@@ -1,0 +1,101 @@
+"""`AsyncClient`: everything that the package does on a server."""
+
+from datetime import datetime, timedelta, timezone
+from types import TracebackType
+from typing import Any
+
+import httpx
+
+from tandem import rest_models
+from tandem.asynchronous.account_calls import Prompts, Tokens
+from tandem.asynchronous.pool_calls import Pool
+from tandem.asynchronous.run_calls import Runs
+from tandem.asynchronous.session import Session
+from tandem.contexts import chosen_context
+from tandem.protocol import API, Spec, server_address, spec_document
+
+TIMEOUT_SECONDS = 60.0
+"""The slowest answer is a plan, which may take tens of seconds."""
+USAGE_DAYS = 30
+
+
+class AsyncClient:
+    """A Tandem server, as one token sees it. Use it with `async with`, or call `aclose()` at the end.
+
+    Args:
+        url: the server's address; without it, that of `context`.
+        token: an API token; without it, that of `context`.
+        context: a name given to `tandem login`; without one, `TANDEM_URL` and `TANDEM_TOKEN`, or the current context.
+        timeout: seconds without an answer after which a request counts as failed.
+        transport: httpx's own, for instance of an ASGI application.
+    """
+
+    def __init__(
+        self,
+        url: str = "",
+        token: str = "",
+        *,
+        context: str = "",
+        timeout: float = TIMEOUT_SECONDS,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        if not (url and token):
+            known = chosen_context(context)
+            url, token = url or known.url, token or known.token
+        self.url = server_address(url)
+        self._session = Session(self.url, token, timeout, transport)
+        self.runs = Runs(self._session)
+        self.pool = Pool(self._session)
+        self.tokens = Tokens(self._session)
+        self.prompts = Prompts(self._session)
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._session.aclose()
+
+    async def me(self) -> rest_models.Me:
+        """The user whose token this is."""
+        return rest_models.Me.model_validate(await self._session.get(f"{API}/me"))
+
+    async def projects(self) -> list[rest_models.Project]:
+        items = self._session.items(f"{API}/projects")
+        return [rest_models.Project.model_validate(item) async for item in items]
+
+    async def plan(self, spec: Spec) -> rest_models.PlanPreview:
+        """What the planner would choose for `spec` on the pool's lanes, and how fast it expects that to be."""
+        answer = await self._session.post(f"{API}/plans", {"spec": spec_document(spec)})
+        return rest_models.PlanPreview.model_validate(answer)
+
+    async def validate(self, spec: Spec) -> rest_models.Validation:
+        """Every error of `spec` by field, or the spec written out."""
+        document = spec_document(spec)
+        body: dict[str, Any] = {"yaml": document} if isinstance(document, str) else {"spec": document}
+        return rest_models.Validation.model_validate(await self._session.post(f"{API}/runs:validate", body))
+
+    async def queue(self, *, pool: str = "") -> list[rest_models.QueuedRun]:
+        """The runs that wait, in the order in which they are served."""
+        items = self._session.items(f"{API}/queue", pool=pool)
+        return [rest_models.QueuedRun.model_validate(item) async for item in items]
+
+    async def usage(
+        self, by: str = "project", *, since: datetime | None = None, until: datetime | None = None
+    ) -> list[rest_models.UsageRow]:
+        """Lane hours, GPU hours and cost, by default of the last 30 days.
+
+        Args:
+            by: project, user, accelerator, base_model, pool, node, run or day.
+            since: begin of the window, with its time zone.
+            until: end of the window, not included.
+        """
+        end = until or datetime.now(timezone.utc)  # noqa: UP017 - Python 3.10 has no `datetime.UTC`
+        begin = since or end - timedelta(days=USAGE_DAYS)
+        items = self._session.items(f"{API}/usage", by=by, since=begin, until=end)
+        return [rest_models.UsageRow.model_validate(item) async for item in items]

@@ -1,0 +1,57 @@
+"""What the command line fetches from a run: `samples`, `runs download` and `runs report`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tandem.cli.invocation import AsJson, RunName, client_of
+from tandem.cli.output import print_json
+
+
+def samples(
+    ctx: typer.Context,
+    run: RunName,
+    batch: Annotated[int | None, typer.Option(help="Default: the newest that has pictures.")] = None,
+    purpose: Annotated[str, typer.Option(help="Only those of train, evaluate or request.")] = "",
+    folder: Annotated[Path | None, typer.Option("--output", "-o", help="Default: the run's name.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Download the pictures or clips of a batch."""
+    found = client_of(ctx).runs.get(run)
+    into = folder or Path(found.name.replace("/", "-"))
+    saved = found.save_samples(into, batch=batch, purpose=purpose)
+    if as_json:
+        print_json([str(path) for path in saved])
+    else:
+        typer.echo(f"{len(saved)} files in {into}." if saved else f"{found.name} has no such samples.")
+
+
+def download(
+    ctx: typer.Context,
+    run: RunName,
+    version: Annotated[int | None, typer.Option("--policy-version", help="Default: the newest.")] = None,
+    folder: Annotated[Path | None, typer.Option("--output", "-o", help="Default: the run's name and version.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Download a trained version in diffusers format; checksums are verified."""
+    path = client_of(ctx).runs.get(run).download(version, folder)
+    if as_json:
+        print_json({"folder": str(path)})
+    else:
+        typer.echo(str(path))
+
+
+def report(
+    ctx: typer.Context,
+    run: RunName,
+    file: Annotated[Path | None, typer.Option("--output", "-o", help="Default: the run's name, .html.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Download the run's report, one HTML file."""
+    found = client_of(ctx).runs.get(run)
+    path = found.report(file or Path(f"{found.name.replace('/', '-')}.html"))
+    if as_json:
+        print_json({"file": str(path)})
+    else:
+        typer.echo(str(path))

@@ -1,0 +1,25 @@
+"""The curves of a run as one table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tandem.rest_models import Series
+
+STEP = "optimizer_step"
+
+
+def columns_by_step(series: Mapping[str, Series]) -> dict[str, list[Any]]:
+    """Columns of one length: the steps at which any curve has a point, then each curve's values there, or None. Of
+    several points at one step the last counts."""
+    values = {key: dict(zip(curve.optimizer_step, curve.value, strict=True)) for key, curve in series.items()}
+    steps = sorted(set().union(*values.values()))
+    return {STEP: steps, **{key: [points.get(step) for step in steps] for key, points in values.items()}}
+
+
+def as_table(columns: dict[str, list[Any]]) -> Any:
+    """A pandas DataFrame indexed by step where pandas is installed, else the columns."""
+    try:
+        import pandas
+    except ImportError:
+        return columns
+    return pandas.DataFrame(columns).set_index(STEP)

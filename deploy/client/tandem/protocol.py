@@ -1,0 +1,94 @@
+"""What a request holds, and when it is repeated: shared by both clients, and free of input and output."""
+
+import os
+import random
+import uuid
+from base64 import b64decode
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from tandem.errors import NotSignedIn
+
+Spec: TypeAlias = Mapping[str, Any] | str | os.PathLike[str]
+"""A run's spec: its document, YAML text, or the path of a YAML file (a `Path`, since a `str` is the text itself)."""
+
+API = "/api/v1"
+MAX_REPEATS = 4
+"""With the waits below some 8 s: as long as a web server takes to start again."""
+FIRST_WAIT_SECONDS = 0.5
+LONGEST_WAIT_SECONDS = 90.0
+"""A token's rate limit is counted by the minute, so the server asks for at most 60 s."""
+TOO_MANY_REQUESTS = 429
+
+
+def package_version() -> str:
+    try:
+        return version("tandem-client")
+    except PackageNotFoundError:
+        return "0+source"
+
+
+def server_address(url: str) -> str:
+    """`url` as an address to which paths are added.
+
+    Raises:
+        NotSignedIn: it is no address of a web server.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise NotSignedIn(f"the server's address must begin with http:// or https:// and name a host, got {url!r}")
+    return url.rstrip("/")
+
+
+def local_path(address: str) -> str:
+    """Path and query of an address that an answer named. The token never goes to another host than the client's."""
+    parts = urlsplit(address)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def inline_bytes(address: str) -> bytes | None:
+    """The bytes that an address holds itself: the server sends small pictures as `data:` addresses."""
+    return b64decode(address.partition(",")[2]) if address.startswith("data:") else None
+
+
+def request_headers(method: str, token: str) -> dict[str, str]:
+    """A POST gets an `Idempotency-Key`: the server does it once, however often it arrives."""
+    headers = {"User-Agent": f"tandem-client/{package_version()}", "Authorization": f"Bearer {token}"}
+    return headers | ({"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {})
+
+
+def query_of(values: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters that are given, as REST spells them."""
+    return {name: _spelled(value) for name, value in values.items() if value is not None and value != ""}
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def spec_document(spec: Spec) -> Mapping[str, Any] | str:
+    """The spec as a request holds it; the server reads YAML."""
+    return Path(spec).read_text() if isinstance(spec, os.PathLike) else spec
+
+
+def wait_before_repeat(method: str, repeats: int, status: int | None, retry_after: str | None) -> float | None:
+    """Seconds until a request that failed is sent again, or None if it is not.
+
+    Args:
+        method: GET and HEAD change nothing; a POST has its key. Others may have been done, and are not repeated.
+        repeats: how often it was repeated already.
+        status: of the answer; None if there was none.
+        retry_after: the answer's header `Retry-After`.
+    """
+    is_temporary = status is None or status == TOO_MANY_REQUESTS or status >= 500
+    if method not in ("GET", "HEAD", "POST") or not is_temporary or repeats >= MAX_REPEATS:
+        return None
+    if retry_after is not None and retry_after.isdigit():
+        return min(float(retry_after), LONGEST_WAIT_SECONDS)
+    # Clients that failed together do not come back together.
+    return FIRST_WAIT_SECONDS * 2**repeats * random.uniform(0.75, 1.25)

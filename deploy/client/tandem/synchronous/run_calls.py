@@ -1,0 +1,92 @@
+# Written by `generate.py` from `asynchronous/run_calls.py`.
+"""`client.runs`."""
+
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from tandem.synchronous.project_names import project_id
+from tandem.synchronous.run_handle import ListedRun, Run, attached
+from tandem.synchronous.session import Session
+from tandem.errors import NotFound
+from tandem.protocol import API, Spec, spec_document
+
+
+class Runs:
+    """The runs that the token may see."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def list(
+        self,
+        *,
+        project: str = "",
+        state: str = "",
+        search: str = "",
+        tag: str = "",
+        mine: bool = False,
+        archived: bool = False,
+    ) -> Iterator[ListedRun]:
+        """Runs, newest first; pages are read as they are needed.
+
+        Args:
+            project: its id, name or slug.
+            state: one or several, separated by commas.
+            search: words of the name, the notes or a tag.
+        """
+        items = self._session.items(
+            f"{API}/runs",
+            project=project_id(self._session, project) if project else None,
+            state=state,
+            search=search,
+            tag=tag,
+            mine=mine,
+            archived=archived,
+        )
+        for item in items:
+            yield attached(ListedRun.model_validate(item), self._session)
+
+    def get(self, run: str) -> Run:
+        """A run by its id, or the newest one of that name.
+
+        Raises:
+            NotFound: there is none that the token may see.
+        """
+        return self._by_id(run if _is_id(run) else self._id_of_name(run))
+
+    def create(
+        self, spec: Spec, *, name: str, project: str = "", notes: str = "", tags: Sequence[str] = ()
+    ) -> Run:
+        """Queue a run.
+
+        Args:
+            project: its id, name or slug; not needed where the token sees one project only.
+
+        Raises:
+            Invalid: the spec has errors; `errors` has them by field.
+        """
+        body = {
+            "project": project_id(self._session, project),
+            "name": name,
+            "spec": spec_document(spec),
+            "notes": notes,
+            "tags": [*tags],
+        }
+        return attached(Run.model_validate(self._session.post(f"{API}/runs", body)), self._session)
+
+    def _by_id(self, run_id: str) -> Run:
+        return attached(Run.model_validate(self._session.get(f"{API}/runs/{run_id}")), self._session)
+
+    def _id_of_name(self, name: str) -> str:
+        for item in self._session.items(f"{API}/runs", search=name):
+            if item["name"] == name:
+                return str(item["id"])
+        raise NotFound(status=404, title="Not Found", detail=f"there is no run named {name!r} that you may see")
+
+
+def _is_id(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

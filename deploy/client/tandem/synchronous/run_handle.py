@@ -1,0 +1,228 @@
+# Written by `generate.py` from `asynchronous/run_handle.py`.
+"""Runs as the client gives them: what the server says of one, and what can be done with it."""
+
+import time
+from time import sleep
+from collections.abc import Iterator, Iterable
+from mimetypes import guess_extension
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from pydantic import PrivateAttr
+
+from tandem import rest_models
+from tandem.synchronous.session import Session
+from tandem.curves_table import as_table, columns_by_step
+from tandem.errors import NotFound, RunFailed, TandemError
+from tandem.notebook import run_card
+from tandem.protocol import API, Spec, spec_document
+from tandem.tolerant_model import Model
+
+ENDED = frozenset({"completed", "stopped", "cancelled", "failed"})
+POLL_SECONDS = 2.0
+"""A batch takes seconds to minutes, and a minute of polling is 30 of a token's 1,200 requests."""
+
+
+class RunHandle(Model):
+    """A run's id with the methods of every run, listed or read in full."""
+
+    id: str
+    name: str
+    state: str
+    num_batches: int
+    num_batches_done: int
+    _session: Session = PrivateAttr()
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def _path(self) -> str:
+        return f"{API}/runs/{self.id}"
+
+    def reload(self) -> "Run":
+        """The run as it is now, in full."""
+        return attached(Run.model_validate(self._session.get(self._path)), self._session)
+
+    def wait(self, *, timeout: float | None = None, check: bool = True) -> "Run":
+        """The run once it has ended.
+
+        Raises:
+            RunFailed: it failed. Not with `check=False`.
+            TimeoutError: it has not ended after `timeout` seconds.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not (run := self.reload()).has_ended:
+            if deadline is not None and time.monotonic() + POLL_SECONDS > deadline:
+                raise TimeoutError(f"run {self.name!r} is {run.state} after {timeout} s")
+            sleep(POLL_SECONDS)
+        if check and run.state == "failed":
+            raise RunFailed(run.id, run.failure.reason if run.failure else "no reason was recorded")
+        return run
+
+    def curves(self, keys: Iterable[str] = (), *, max_points: int = 500) -> rest_models.Curves:
+        """The curves of the metrics `keys`, of all without. Beyond `max_points` a point is the mean of several."""
+        answer = self._session.get(f"{self._path}/metrics", keys=",".join(keys), max_points=max_points)
+        return rest_models.Curves.model_validate(answer)
+
+    def metrics(self, keys: Iterable[str] = (), *, max_points: int = 500) -> Any:
+        """The same as one table by optimizer step: a pandas DataFrame where pandas is installed, else columns."""
+        return as_table(columns_by_step((self.curves(keys, max_points=max_points)).series))
+
+    def size(self) -> rest_models.RunSize:
+        """The lanes that the run holds, and those that it could."""
+        return rest_models.RunSize.model_validate(self._session.get(f"{self._path}/size"))
+
+    def samples(self, *, batch: int | None = None, purpose: str = "") -> rest_models.Samples:
+        """The samples of a batch; without one, of the newest that has pictures."""
+        answer = self._session.get(f"{self._path}/samples", batch=batch, purpose=purpose)
+        return rest_models.Samples.model_validate(answer)
+
+    def save_samples(self, folder: Path, *, batch: int | None = None, purpose: str = "") -> list[Path]:
+        """Write pictures, and the clips of videos, into `folder`, named by batch, prompt and member."""
+        saved = []
+        for sample in (self.samples(batch=batch, purpose=purpose)).results:
+            address = sample.clip_url or sample.image_url
+            name = f"{sample.purpose}-{sample.batch:05d}-{sample.prompt_index:04d}-{sample.member:02d}"
+            target = Path(folder) / f"{name}{guess_extension(sample.media_type) or ''}"
+            saved.append(self._session.download(address, target))
+        return saved
+
+    def events(self, after_seq: int = 0, *, types: str = "all") -> Iterator[dict[str, Any]]:
+        """The items of the run's stream above `after_seq`, oldest first, as REST describes them (`StreamItem`)."""
+        for item in self._session.items(f"{self._path}/events", after_seq=after_seq, types=types):
+            yield item
+
+    def logs(
+        self, *, follow: bool = False, level: str = "", source: str = "", search: str = "", after_seq: int = 0
+    ) -> Iterator[rest_models.LogEntry]:
+        """Log records and events, oldest first. `follow` waits for more until the run has ended."""
+        wanted = {"level": level, "source": source, "search": search}
+        while True:
+            # Asked first: what is logged until the end is then read below.
+            is_last = not follow or (self.reload()).has_ended
+            path = f"{self._path}/logs"
+            for item in self._session.items(path, after_seq=after_seq, limit=1000, **wanted):
+                entry = rest_models.LogEntry.model_validate(item)
+                after_seq = max(after_seq, entry.stream_seq)
+                yield entry
+            if is_last:
+                return
+            sleep(POLL_SECONDS)
+
+    def pause(self) -> None:
+        """Free the lanes after the batch under way, and keep the run to be resumed."""
+        self._act("pause")
+
+    def resume(self) -> None:
+        self._act("resume")
+
+    def stop(self) -> None:
+        """End after the batch under way, with a checkpoint and an adapter."""
+        self._act("stop")
+
+    def cancel(self) -> None:
+        """End at once."""
+        self._act("cancel")
+
+    def _act(self, action: str) -> None:
+        self._session.post(f"{self._path}/actions", {"action": action})
+
+    def checkpoints(self) -> list[rest_models.SavedCheckpoint]:
+        """The newest first."""
+        items = self._session.items(f"{self._path}/checkpoints")
+        found = [rest_models.SavedCheckpoint.model_validate(item) for item in items]
+        return sorted(found, key=lambda each: each.batch, reverse=True)
+
+    def fork(self, checkpoint: int | None = None, *, name: str = "", spec: Spec | None = None) -> "Run":
+        """A new run from a checkpoint, given by its complete batches; without one, from the newest.
+
+        Args:
+            spec: what the new run does; without one, what this run does.
+
+        Raises:
+            NotFound: the run has no such checkpoint.
+        """
+        saved = self.checkpoints()
+        chosen = next((each for each in saved if checkpoint in (None, each.batch)), None)
+        if chosen is None:
+            have = ", ".join(str(each.batch) for each in saved) or "none"
+            wanted = "a checkpoint" if checkpoint is None else f"the checkpoint of batch {checkpoint}"
+            raise _absent(f"run {self.name!r} does not have {wanted}; it has: {have}")
+        run = self.reload()
+        body = {
+            "project": run.project.id,
+            "name": name or f"{run.name} from {chosen.batch}",
+            "spec": run.spec if spec is None else spec_document(spec),
+            "parent": run.id,
+            "checkpoint": chosen.id,
+        }
+        return attached(Run.model_validate(self._session.post(f"{API}/runs", body)), self._session)
+
+    def adapters(self) -> list[rest_models.Adapter]:
+        """The trained versions, newest first."""
+        return [
+            rest_models.Adapter.model_validate(item) for item in self._session.items(f"{self._path}/adapters")
+        ]
+
+    def download(self, version: int | None = None, path: Path | None = None) -> Path:
+        """Write a trained version in diffusers format into the folder `path`; every file's SHA-256 is checked.
+
+        Args:
+            version: the policy version; without one, the newest.
+            path: by default named for the run and the version, in the current folder.
+
+        Raises:
+            NotFound: the run has no such version.
+        """
+        adapter = self._adapter(version)
+        folder = Path(path) if path else Path(f"{self.name.replace('/', '-')}-v{adapter.policy_version}")
+        for file in adapter.files:
+            target = folder / file.path
+            if not target.resolve().is_relative_to(folder.resolve()):
+                raise TandemError(f"the server named the file {file.path!r}, which is outside {folder}")
+            self._session.download(file.url, target, file.sha256)
+        return folder
+
+    def load_lora(self, pipeline: Any, version: int | None = None) -> None:
+        """Load a trained LoRA into a pipeline of diffusers."""
+        with TemporaryDirectory() as folder:
+            pipeline.load_lora_weights(str(self.download(version, Path(folder))))
+
+    def report(self, path: Path) -> Path:
+        """Write the run's report, one HTML file, to `path`."""
+        return self._session.download(f"{self._path}/report", Path(path))
+
+    def _adapter(self, version: int | None) -> rest_models.Adapter:
+        adapters = self.adapters()
+        found = next((each for each in adapters if version in (None, each.policy_version)), None)
+        if found is None:
+            have = ", ".join(str(each.policy_version) for each in adapters) or "none"
+            raise _absent(f"run {self.name!r} has no trained version {version or ''}; it has: {have}")
+        return found
+
+    def _repr_html_(self) -> str:
+        return run_card(self.model_dump(mode="json"))
+
+
+AnyRun = TypeVar("AnyRun", bound=RunHandle)
+
+
+class ListedRun(RunHandle, rest_models.ListedRun):
+    """A run with what a list shows."""
+
+
+class Run(RunHandle, rest_models.Run):
+    """A run in full."""
+
+
+def attached(run: AnyRun, session: Session) -> AnyRun:
+    """`run` with the session that its methods use."""
+    run._session = session
+    return run
+
+
+def _absent(detail: str) -> NotFound:
+    return NotFound(status=404, title="Not Found", detail=detail)
