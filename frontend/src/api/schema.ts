@@ -1474,6 +1474,27 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/stream": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description The run's items as server-sent events (`curl -N`): `id` is the item's number, `event` its type, `data` the
+         *     item as the websocket sends it. A comment is sent in silence. After the run's end comes the event `end`, and a
+         *     client that connects again gets 204, which tells it to stop.
+         */
+        readonly get: operations["run_stream"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/timeline": {
         readonly parameters: {
             readonly query?: never;
@@ -11640,6 +11661,41 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly run_stream: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Items above this number; 0 for all. Without it, what happens from now on. */
+                readonly after_seq?: number;
+            };
+            readonly header?: {
+                /** @description Sent by clients that connect again; goes first. */
+                readonly "Last-Event-ID"?: number;
+            };
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_timeline_retrieve: {
         readonly parameters: {
             readonly query?: {
@@ -12364,7 +12420,12 @@ export interface operations {
     };
     readonly webhook_deliveries_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+            };
             readonly header?: never;
             readonly path: {
                 readonly webhook_id: string;

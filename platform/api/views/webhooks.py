@@ -14,6 +14,7 @@ from accounts.access import get_project
 from api.pages import ByName, NewestFirst, page_of
 from api.request_parsing import checked, user_of
 from api.serializers import webhooks as bodies
+from api.serializers.pool_history import PageQuery
 from hooks import selectors, services
 from hooks.models import Webhook
 
@@ -75,10 +76,13 @@ class WebhookTestView(APIView):
 
 
 class DeliveriesView(APIView):
-    @extend_schema(operation_id="webhook_deliveries_list", responses=page_of(bodies.DeliveryBody))
+    @extend_schema(
+        operation_id="webhook_deliveries_list", parameters=[PageQuery], responses=page_of(bodies.DeliveryBody)
+    )
     def get(self, request: Request, webhook_id: UUID) -> Response:
         """Its messages of the last 30 days with all tries, newest first."""
         rows = selectors.deliveries_of(selectors.get_webhook(request.user, webhook_id))
+        checked(PageQuery(data=request.query_params))
         paginator = NewestFirst()
         page = paginator.paginate_queryset(rows, request, view=self) or []
         return paginator.get_paginated_response(bodies.DeliveryBody(page, many=True).data)
