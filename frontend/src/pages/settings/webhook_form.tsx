@@ -13,8 +13,8 @@ import {
 /** Each event in words, as the form offers it. */
 export const EVENT_WORDS: Readonly<Record<HookEvent, string>> = {
   "run.started": "started",
-  "run.resumed": "goes on",
-  "run.restarted": "lost its driver, starts again",
+  "run.resumed": "resumed",
+  "run.restarted": "restarted, its driver lost",
   "run.paused": "paused",
   "run.completed": "completed",
   "run.stopped": "stopped",
