@@ -8,6 +8,7 @@ Invariant: of each webhook a round sends one message at a time, so that a receiv
 for one try at most. A message may arrive twice, under one `webhook-id`; none is lost.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Sequence
@@ -23,9 +24,11 @@ from catalog.encryption import CannotDecrypt, decrypt
 from hooks.emails import send_email
 from hooks.http_posts import Outcome, post
 from hooks.message_forms import body_of
-from hooks.models import Delivery, DeliveryState, DeliveryTry, MessageForm, Webhook
+from hooks.models import MAX_ANSWER_CHARS, Delivery, DeliveryState, DeliveryTry, MessageForm, Webhook
 from hooks.retries import LASTING_FAILURE, seconds_until_next
 from hooks.signatures import signed_headers
+
+logger = logging.getLogger(__name__)
 
 SENDER = "webhooks"
 """Who switches webhooks off, in the audit log."""
@@ -85,6 +88,15 @@ def _claim() -> Sequence[Delivery]:
 
 def _send(delivery: Delivery) -> Outcome:
     """Touches no database: it runs in a thread that has no connection of its own."""
+    try:
+        return _sent(delivery)
+    except Exception as error:
+        # One message that cannot be sent must not keep its whole round from being written down.
+        logger.exception("webhook message %s could not be sent", delivery.message_id)
+        return Outcome(is_delivered=False, milliseconds=0, answer=f"{type(error).__name__}: {error}"[:MAX_ANSWER_CHARS])
+
+
+def _sent(delivery: Delivery) -> Outcome:
     webhook = delivery.webhook
     if webhook.form == MessageForm.EMAIL:
         return send_email(webhook.address, delivery.payload)

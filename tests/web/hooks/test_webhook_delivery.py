@@ -222,3 +222,17 @@ def test_a_round_leaves_what_another_has_claimed(make_webhook: MakeWebhook, alic
     send_test(user=alice, webhook=webhook)
     assert len(sending._claim()) == 1
     assert send_due() == 0
+
+
+def test_a_message_that_cannot_be_made_holds_up_no_other(
+    make_webhook: MakeWebhook, receiver: Receiver, make_run: MakeRun, project: Project
+) -> None:
+    make_webhook(form=MessageForm.SLACK)
+    make_webhook(name="other")
+    fail(make_run(project, state="running"))
+    broken = Delivery.objects.get(webhook__name="chat")
+    broken.payload = {"data": {}}
+    broken.save()
+    assert send_due() == 2
+    assert broken.tries.get().answer == "KeyError: 'text'"
+    assert len(receiver.taken) == 1
