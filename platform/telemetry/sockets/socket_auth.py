@@ -24,8 +24,8 @@ def user_of(scope: dict[str, Any]) -> Actor:
         # Channels' lazy user is resolved here, where database access is allowed.
         return user if user.is_authenticated else AnonymousUser()
     try:
-        user, used = TokenAuthentication().authenticate_credentials(token.encode())
+        owner, used = TokenAuthentication().authenticate_credentials(token.encode())
     except AuthenticationFailed:
         return AnonymousUser()
-    user.token_limits = limits_of(used)
-    return user
+    owner.token_limits = limits_of(used)
+    return owner

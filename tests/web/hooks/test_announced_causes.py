@@ -82,8 +82,7 @@ def test_a_spent_budget_is_told_to_its_project_and_to_the_pool(
 def test_lost_and_faulty_nodes_and_gpus_are_told_to_the_pool_alone(make_webhook: MakeWebhook, admin: User) -> None:
     make_webhook()
     make_webhook(user=admin, project=None, events=POOL_EVENTS)
-    node = alive("gpu0")
-    post_node(node, card("GPU-a", 0))
+    post_node(alive("gpu0"), card("GPU-a", 0))
     gpu, node = Gpu.objects.get(), Node.objects.get()
     mark_lost([node, gpu], by="agent", reason="silent", at=timezone.now())
     mark_found([gpu], by="agent", at=timezone.now())
