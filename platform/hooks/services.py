@@ -49,8 +49,8 @@ def create_webhook(
 
 @transaction.atomic
 def change_webhook(*, user: User, webhook: Webhook, **changes: Any) -> Webhook:
-    """Write the fields given, of `name`, `address`, `form`, `events` and `is_active`. Switched on again, it begins
-    anew; switched off, its waiting messages are given up."""
+    """Write the fields given, of `name`, `address`, `events` and `is_active`. Switched on again, it begins anew;
+    switched off, its waiting messages are given up. Its form stays: the secret of another one was never shown."""
     _require_manager(user, webhook.project)
     if "events" in changes:
         changes["events"] = _in_order(changes["events"])

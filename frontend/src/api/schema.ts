@@ -5246,8 +5246,6 @@ export interface components {
         };
         readonly PatchedWebhookChanges: {
             readonly name?: string;
-            /** @description `standard` is signed JSON, as standardwebhooks.com describes. */
-            readonly form?: components["schemas"]["MessageForm"];
             /** @description A URL, or an e-mail address for `email`. */
             readonly address?: string;
             readonly events?: readonly components["schemas"]["HookEvent"][];

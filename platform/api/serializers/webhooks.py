@@ -51,7 +51,6 @@ class NewWebhook(serializers.Serializer[Any]):
 
 class WebhookChanges(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=100, required=False)
-    form = serializers.ChoiceField(MessageForm.choices, required=False, help_text=FORM_HELP)
     address = serializers.CharField(max_length=MAX_ADDRESS_CHARS, required=False, help_text=ADDRESS_HELP)
     events = _events(required=False)
     is_active = serializers.BooleanField(required=False, help_text="Off, its waiting messages are given up.")
