@@ -30,10 +30,12 @@ from api.views import (
     run_lists,
     run_logs,
     run_size,
+    run_stream,
     runs,
     telemetry,
     usage,
     waiting_run,
+    webhooks,
 )
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
@@ -42,6 +44,7 @@ router.register("users", accounts.UserViewSet, basename="user")
 router.register("projects", accounts.ProjectViewSet, basename="project")
 router.register("prompt-sets", catalog.PromptSetViewSet, basename="prompt-set")
 router.register("secrets", catalog.SecretViewSet, basename="secret")
+router.register("webhooks", webhooks.WebhookViewSet, basename="webhook")
 router.register("runs", runs.RunViewSet, basename="run")
 
 MEMBERS: dict[str, Any] = {"get": "list", "post": "create"}
@@ -68,6 +71,7 @@ run_urls = [
     path("lending", telemetry.LendingView.as_view()),
     path("staleness", telemetry.StalenessView.as_view()),
     path("prompts", telemetry.PromptsView.as_view()),
+    path("stream", run_stream.RunStreamView.as_view()),
     path("events", telemetry.EventsView.as_view()),
     path("logs", run_logs.LogsView.as_view()),
     path("logs/errors", run_logs.LogErrorsView.as_view()),
@@ -132,6 +136,10 @@ urlpatterns = [
     path("pool-policy", queue.PoolPolicyView.as_view()),
     path("lanes/<int:lane_id>/history", pool.LaneHistoryView.as_view()),
     path("occupancy", occupancy.OccupancyView.as_view()),
+    path("webhooks/<uuid:webhook_id>/test", webhooks.WebhookTestView.as_view()),
+    path("webhooks/<uuid:webhook_id>/deliveries", webhooks.DeliveriesView.as_view()),
+    path("webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>", webhooks.DeliveryView.as_view()),
+    path("webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver", webhooks.RedeliverView.as_view()),
     path("audit", audit.AuditView.as_view()),
     path("lends", lends.LendsView.as_view()),
     path("lends/sums", lends.LendSumsView.as_view()),

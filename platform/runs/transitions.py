@@ -17,6 +17,7 @@ from live.publish import publish_pool, publish_project, publish_run
 from runs.models import Run, RunTransition
 from runs.run_body import run_row, transition_item
 from runs.run_log import log_transition
+from runs.run_news import tell_of_transition
 from runs.stream import lock_stream, next_stream_seqs
 from worker.contracts.states import END_STATES, LEGAL_MOVES, RunState, is_legal
 
@@ -79,6 +80,7 @@ def append_transition(run: Run, *, old: str, reason: str, actor: str) -> RunTran
         at=run.state_changed_at,
     )
     log_transition(transition)
+    tell_of_transition(run, transition)
     publish_run(run.pk, [transition_item(transition)])
     publish_project(run.project_id, run_row(run))
     publish_pool(queue=True)

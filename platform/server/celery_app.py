@@ -23,6 +23,8 @@ KEEP_UP_POOL_EVERY_SECONDS = 5.0
 WATCH_NODES_EVERY_SECONDS = 5.0
 """Seconds between two looks at the node agent, far less than it may be silent."""
 WATCH_GPU_TESTS_EVERY_SECONDS = 3.0
+SEND_WEBHOOKS_EVERY_SECONDS = 2.0
+FORGET_DELIVERIES_EVERY_SECONDS = 3600.0
 
 
 def _every(seconds: float, task: str) -> dict[str, object]:
@@ -56,6 +58,8 @@ app.conf.update(
         "keep up the pool": _every(KEEP_UP_POOL_EVERY_SECONDS, task_names.KEEP_UP_POOL),
         "watch the node agent": _every(WATCH_NODES_EVERY_SECONDS, task_names.WATCH_NODES),
         "watch tests of GPUs": _every(WATCH_GPU_TESTS_EVERY_SECONDS, task_names.WATCH_GPU_TESTS),
+        "send webhooks": _every(SEND_WEBHOOKS_EVERY_SECONDS, task_names.SEND_WEBHOOKS),
+        "forget old deliveries": _every(FORGET_DELIVERIES_EVERY_SECONDS, task_names.FORGET_DELIVERIES),
     },
 )
 

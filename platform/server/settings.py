@@ -19,6 +19,8 @@ TANDEM_ARTIFACTS = env.str("TANDEM_ARTIFACTS", "") or f"file://{TANDEM_VAR / 'ar
 TANDEM_MAX_PAUSE_SECONDS = env.float("TANDEM_MAX_PAUSE_SECONDS", 600.0)
 TANDEM_MAX_STOP_SECONDS = env.float("TANDEM_MAX_STOP_SECONDS", 300.0)
 TANDEM_REQUESTS_PER_MINUTE = env.int("TANDEM_REQUESTS_PER_MINUTE", 1200)
+TANDEM_WEBHOOK_HOSTS = env.list("TANDEM_WEBHOOK_HOSTS", default=[])
+"""Hosts that webhooks may post to though they are private, or without TLS."""
 RAY_HEAD = env.str("TANDEM_RAY_HEAD", "")
 """`HOST:PORT` by which nodes join the embedded Ray head; `up` sets it. Of any other cluster the node agent tells."""
 RAY_ADDRESS = env.str("RAY_ADDRESS", "") or "http://127.0.0.1:8265"
@@ -35,6 +37,7 @@ LOCAL_APPS = [
     "audit",
     "accounts",
     "catalog",
+    "hooks",
     "fleet",
     "runs",
     "telemetry",
@@ -60,7 +63,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     *LOCAL_APPS,
 ]
-APPS_WITH_TABLES = ["audit", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api"]
+APPS_WITH_TABLES = ["audit", "accounts", "catalog", "hooks", "fleet", "runs", "telemetry", "gallery", "api"]
 # knox's own migrations would create its table, which `accounts.ApiToken` replaces.
 MIGRATION_MODULES: dict[str, str | None] = {app: f"migrations.{app}" for app in APPS_WITH_TABLES} | {"knox": None}
 MIDDLEWARE = [
@@ -97,6 +100,14 @@ LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_I18N = False
 USE_TZ = True
+
+# --- E-mail -----------------------------------------------------------------------------------------------------------
+
+TANDEM_SENDS_EMAIL = bool(env.str("EMAIL_URL", ""))
+# `EMAIL_BACKEND`, `EMAIL_HOST` and the like, from one URL.
+globals().update(env.email_url("EMAIL_URL", default="dummymail://"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "tandem@localhost")
 
 # --- Servers ----------------------------------------------------------------------------------------------------------
 
@@ -213,11 +224,14 @@ SPECTACULAR_SETTINGS = {
         "AlternativeChange": "api.serializers.queue.CHANGES",
         "CommandKind": "api.serializers.runs.COMMAND_KINDS",
         "ForecastBasis": "api.serializers.queue.BASES",
+        "DeliveryState": "hooks.models.DeliveryState.choices",
         "GpuTestState": "fleet.models.GpuTestState.choices",
+        "HookEvent": "hooks.hook_events.HookEvent.choices",
         "LaneActionKind": "api.serializers.pool.LANE_ACTION_KINDS",
         "LaneKind": "api.serializers.pool.LANE_KINDS",
         "LaneRole": "api.serializers.runs.LANE_ROLES",
         "LogLevel": "telemetry.log.run_log_reads.LEVELS",
+        "MessageForm": "hooks.models.MessageForm.choices",
         "PoolActionKind": "api.serializers.pool.POOL_ACTION_KINDS",
         "PoolState": "api.serializers.pool.STATES",
         "PreviewState": "gallery.models.PreviewState.choices",

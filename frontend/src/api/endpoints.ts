@@ -16,10 +16,12 @@ import type {
   NewRun,
   NewSecret,
   NewToken,
+  NewWebhook,
   operations,
   PatchedAnnotationsToWrite,
   PatchedPoolToChange,
   PatchedRunChanges,
+  PatchedWebhookChanges,
   PolicyToSet,
   PoolActions,
   PoolsToTry,
@@ -104,6 +106,10 @@ const MAX_ITEMS = 1000;
 const MAX_CHANGES = 50;
 /** The most tests of a GPU that its page lists. */
 const MAX_TESTS = 20;
+/** The most webhooks that a project or the pool lists. */
+const MAX_WEBHOOKS = 1000;
+/** The most messages of a webhook that its dialog lists. */
+const MAX_DELIVERIES = 50;
 /** Rows of the audit log that are read at once. */
 const AUDIT_PAGE = 50;
 
@@ -191,6 +197,29 @@ export const api = {
   secrets: (project: string) => results(call("GET", "/api/v1/secrets", { query: { project } })),
   createSecret: (body: NewSecret) => call("POST", "/api/v1/secrets", { body }),
   deleteSecret: (id: string) => call("DELETE", "/api/v1/secrets/{id}", { path: { id } }),
+
+  /** Those of a project; the pool's, without one. */
+  webhooks: async (project: string | null) => {
+    const query = { limit: MAX_WEBHOOKS, ...(project === null ? {} : { project }) };
+    const rows = await results(call("GET", "/api/v1/webhooks", { query }));
+    return rows.filter((row) => row.project === project);
+  },
+  createWebhook: (body: NewWebhook) => call("POST", "/api/v1/webhooks", { body }),
+  changeWebhook: (id: string, body: PatchedWebhookChanges) =>
+    call("PATCH", "/api/v1/webhooks/{id}", { path: { id }, body }),
+  deleteWebhook: (id: string) => call("DELETE", "/api/v1/webhooks/{id}", { path: { id } }),
+  testWebhook: (id: string) => call("POST", "/api/v1/webhooks/{webhook_id}/test", { path: { webhook_id: id } }),
+  deliveries: (webhook_id: string) =>
+    results(
+      call("GET", "/api/v1/webhooks/{webhook_id}/deliveries", {
+        path: { webhook_id },
+        query: { limit: MAX_DELIVERIES },
+      }),
+    ),
+  redeliver: (webhook_id: string, delivery_id: string) =>
+    call("POST", "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", {
+      path: { webhook_id, delivery_id },
+    }),
 
   home: (project?: string) => call("GET", "/api/v1/home", { query: { project } }),
 

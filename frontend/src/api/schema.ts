@@ -1474,6 +1474,27 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/stream": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description The run's items as server-sent events (`curl -N`): `id` is the item's number, `event` its type, `data` the
+         *     item as the websocket sends it. A comment is sent in silence. After the run's end comes the event `end`, and a
+         *     client that connects again gets 204, which tells it to stop.
+         */
+        readonly get: operations["run_stream"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/timeline": {
         readonly parameters: {
             readonly query?: never;
@@ -1824,6 +1845,110 @@ export interface paths {
         readonly head?: never;
         /** @description Make somebody a pool admin, or no longer. */
         readonly patch: operations["users_partial_update"];
+        readonly trace?: never;
+    };
+    readonly "/api/v1/webhooks": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Webhooks of the projects that you own, and of the pool for its admins, by name. */
+        readonly get: operations["webhooks_list"];
+        readonly put?: never;
+        /** @description Messages of what happens in a project or in the pool, to addresses of your choice. */
+        readonly post: operations["webhooks_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/webhooks/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Messages of what happens in a project or in the pool, to addresses of your choice. */
+        readonly get: operations["webhooks_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        /** @description Delete the webhook with its deliveries. */
+        readonly delete: operations["webhooks_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        /** @description Change what is given. Switched on again, it begins anew. */
+        readonly patch: operations["webhooks_partial_update"];
+        readonly trace?: never;
+    };
+    readonly "/api/v1/webhooks/{webhook_id}/deliveries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Its messages of the last 30 days with all tries, newest first. */
+        readonly get: operations["webhook_deliveries_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get: operations["webhook_delivery_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Send the message again at once, under its id. */
+        readonly post: operations["webhooks_deliveries_redeliver_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/webhooks/{webhook_id}/test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Send a message that tells of nothing, once. Read the delivery for what became of it. */
+        readonly post: operations["webhooks_test_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
         readonly trace?: never;
     };
 }
@@ -2617,6 +2742,34 @@ export interface components {
             /** @description The token itself. It is shown this once; only its hash is kept. */
             readonly token: string;
         };
+        /** @description The only answer that shows the secret. */
+        readonly CreatedWebhook: {
+            /** Format: uuid */
+            readonly id: string;
+            /**
+             * Format: uuid
+             * @description Null for the pool's.
+             */
+            readonly project: string | null;
+            readonly name: string;
+            /** @description `standard` is signed JSON, as standardwebhooks.com describes. */
+            readonly form: components["schemas"]["MessageForm"];
+            /** @description A URL, or an e-mail address for `email`. */
+            readonly address: string;
+            readonly events: readonly components["schemas"]["HookEvent"][];
+            readonly is_active: boolean;
+            /** @description Why it was switched off by itself; empty where a user did it. */
+            readonly off_reason: string;
+            /**
+             * Format: date-time
+             * @description Since when nothing has got through; null where the last try did.
+             */
+            readonly failing_since: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** @description Signs its messages; `whsec_` and base64. */
+            readonly secret: string;
+        };
         /** Curves */
         readonly Curves: {
             /** @description Curves by the metric's name. */
@@ -2737,6 +2890,42 @@ export interface components {
              * @default false
              */
             readonly initialize_model_on_cpu: boolean;
+        };
+        /** @description A message with all that became of it. */
+        readonly Delivery: {
+            /** Format: uuid */
+            readonly id: string;
+            /** @description The header `webhook-id`, the same in every try. */
+            readonly message_id: string;
+            /** @description `webhook.test` for a test. */
+            readonly event: string;
+            /** @description The message in the standard form. */
+            readonly payload: {
+                readonly [key: string]: unknown;
+            };
+            readonly state: components["schemas"]["DeliveryState"];
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly next_try_at: string | null;
+            readonly tries: readonly components["schemas"]["DeliveryTry"][];
+        };
+        /** @description One page: A message with all that became of it. */
+        readonly DeliveryPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Delivery"][];
+        };
+        /** @enum {string} */
+        readonly DeliveryState: "waiting" | "delivered" | "failed";
+        readonly DeliveryTry: {
+            /** Format: date-time */
+            readonly at: string;
+            /** @description Null where no answer came, and for e-mail. */
+            readonly status: number | null;
+            readonly milliseconds: number;
+            /** @description The beginning of the answer, or why there is none. */
+            readonly answer: string;
         };
         /** @enum {string} */
         readonly DeviceEnum: "l40s" | "h100" | "h200" | "h20" | "cpu";
@@ -3799,6 +3988,8 @@ export interface components {
             /** @description Why it waits, failed, or is warned of; empty for nothing. */
             readonly note: string;
         };
+        /** @enum {string} */
+        readonly HookEvent: "run.started" | "run.resumed" | "run.restarted" | "run.paused" | "run.completed" | "run.stopped" | "run.cancelled" | "run.failed" | "reward_hacking.suspected" | "reward_hacking.over" | "budget.near" | "budget.spent" | "gpu.faulty" | "gpu.lost" | "gpu.found" | "node.lost" | "node.found";
         /**
          * HpsV2Settings
          * @description HPS v2 (arXiv 2306.09341): CLIP-H trained on ranked pictures.
@@ -4666,6 +4857,8 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Member"][];
         };
+        /** @enum {string} */
+        readonly MessageForm: "standard" | "slack" | "discord" | "email";
         /**
          * Metric
          * @description Names of curves: one value for each batch.
@@ -4883,6 +5076,23 @@ export interface components {
             /** @description Names of pools that it may act on. Default: every pool. */
             readonly pools?: readonly string[] | null;
         };
+        readonly NewWebhook: {
+            /**
+             * Format: uuid
+             * @description Null for the pool's; of pool admins.
+             */
+            readonly project?: string | null;
+            readonly name: string;
+            /**
+             * @description `standard` is signed JSON, as standardwebhooks.com describes.
+             * @default standard
+             */
+            readonly form?: components["schemas"]["MessageForm"];
+            /** @description A URL, or an e-mail address for `email`. */
+            readonly address: string;
+            /** @description What it tells of. */
+            readonly events: readonly components["schemas"]["HookEvent"][];
+        };
         readonly NodeAction: {
             readonly action: components["schemas"]["PoolActionKind"];
             /**
@@ -5033,6 +5243,14 @@ export interface components {
             readonly archived?: boolean;
             /** @description Only while the run waits. */
             readonly priority?: components["schemas"]["PriorityEnum"];
+        };
+        readonly PatchedWebhookChanges: {
+            readonly name?: string;
+            /** @description A URL, or an e-mail address for `email`. */
+            readonly address?: string;
+            readonly events?: readonly components["schemas"]["HookEvent"][];
+            /** @description Off, its waiting messages are given up. */
+            readonly is_active?: boolean;
         };
         /**
          * PerformanceSpec
@@ -8216,6 +8434,37 @@ export interface components {
              */
             readonly project?: string | null;
         };
+        /** @description A webhook without its secret, which is shown once. */
+        readonly Webhook: {
+            /** Format: uuid */
+            readonly id: string;
+            /**
+             * Format: uuid
+             * @description Null for the pool's.
+             */
+            readonly project: string | null;
+            readonly name: string;
+            /** @description `standard` is signed JSON, as standardwebhooks.com describes. */
+            readonly form: components["schemas"]["MessageForm"];
+            /** @description A URL, or an e-mail address for `email`. */
+            readonly address: string;
+            readonly events: readonly components["schemas"]["HookEvent"][];
+            readonly is_active: boolean;
+            /** @description Why it was switched off by itself; empty where a user did it. */
+            readonly off_reason: string;
+            /**
+             * Format: date-time
+             * @description Since when nothing has got through; null where the last try did.
+             */
+            readonly failing_since: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        readonly WebhookPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Webhook"][];
+        };
         /** @enum {string} */
         readonly WhenSpentEnum: "warn" | "hold" | "stop";
         /**
@@ -8326,11 +8575,16 @@ export type CostsEvent = components['schemas']['CostsEvent'];
 export type CostsFields = components['schemas']['CostsFields'];
 export type CostsItem = components['schemas']['CostsItem'];
 export type CreatedToken = components['schemas']['CreatedToken'];
+export type CreatedWebhook = components['schemas']['CreatedWebhook'];
 export type Curves = components['schemas']['Curves'];
 export type DailyUsage = components['schemas']['DailyUsage'];
 export type DailyUsageRow = components['schemas']['DailyUsageRow'];
 export type DanceGrpoSpec = components['schemas']['DanceGrpoSpec'];
 export type DeepSpeedSpec = components['schemas']['DeepSpeedSpec'];
+export type Delivery = components['schemas']['Delivery'];
+export type DeliveryPage = components['schemas']['DeliveryPage'];
+export type DeliveryState = components['schemas']['DeliveryState'];
+export type DeliveryTry = components['schemas']['DeliveryTry'];
 export type DeviceEnum = components['schemas']['DeviceEnum'];
 export type DiffusionDpoSpec = components['schemas']['DiffusionDpoSpec'];
 export type DiffusionNftSpec = components['schemas']['DiffusionNftSpec'];
@@ -8389,6 +8643,7 @@ export type HomeAlert = components['schemas']['HomeAlert'];
 export type HomeGroup = components['schemas']['HomeGroup'];
 export type HomeGroupGroupEnum = components['schemas']['HomeGroupGroupEnum'];
 export type HomeRun = components['schemas']['HomeRun'];
+export type HookEvent = components['schemas']['HookEvent'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
 export type IdleCause = components['schemas']['IdleCause'];
 export type ImageRewardSettings = components['schemas']['ImageRewardSettings'];
@@ -8446,6 +8701,7 @@ export type LoraSpec = components['schemas']['LoraSpec'];
 export type Me = components['schemas']['Me'];
 export type Member = components['schemas']['Member'];
 export type MemberPage = components['schemas']['MemberPage'];
+export type MessageForm = components['schemas']['MessageForm'];
 export type Metric = components['schemas']['Metric'];
 export type MetricsEvent = components['schemas']['MetricsEvent'];
 export type MetricsFields = components['schemas']['MetricsFields'];
@@ -8461,6 +8717,7 @@ export type NewPromptSet = components['schemas']['NewPromptSet'];
 export type NewRun = components['schemas']['NewRun'];
 export type NewSecret = components['schemas']['NewSecret'];
 export type NewToken = components['schemas']['NewToken'];
+export type NewWebhook = components['schemas']['NewWebhook'];
 export type NodeAction = components['schemas']['NodeAction'];
 export type Occupancy = components['schemas']['Occupancy'];
 export type OccupancyArea = components['schemas']['OccupancyArea'];
@@ -8475,6 +8732,7 @@ export type PatchedNodeToWrite = components['schemas']['PatchedNodeToWrite'];
 export type PatchedPoolToChange = components['schemas']['PatchedPoolToChange'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
 export type PatchedRunChanges = components['schemas']['PatchedRunChanges'];
+export type PatchedWebhookChanges = components['schemas']['PatchedWebhookChanges'];
 export type PerformanceSpec = components['schemas']['PerformanceSpec'];
 export type PeriodEnum = components['schemas']['PeriodEnum'];
 export type Phase = components['schemas']['Phase'];
@@ -8673,6 +8931,8 @@ export type VerdictReward = components['schemas']['VerdictReward'];
 export type ViewQuery = components['schemas']['ViewQuery'];
 export type ViewQueryGroupEnum = components['schemas']['ViewQueryGroupEnum'];
 export type ViewToSave = components['schemas']['ViewToSave'];
+export type Webhook = components['schemas']['Webhook'];
+export type WebhookPage = components['schemas']['WebhookPage'];
 export type WhenSpentEnum = components['schemas']['WhenSpentEnum'];
 export type WorkCost = components['schemas']['WorkCost'];
 export type ZeroConfig = components['schemas']['ZeroConfig'];
@@ -11399,6 +11659,41 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly run_stream: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Items above this number; 0 for all. Without it, what happens from now on. */
+                readonly after_seq?: number;
+            };
+            readonly header?: {
+                /** @description Sent by clients that connect again; goes first. */
+                readonly "Last-Event-ID"?: number;
+            };
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_timeline_retrieve: {
         readonly parameters: {
             readonly query?: {
@@ -11998,6 +12293,230 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly webhooks_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The pagination cursor value. */
+                readonly cursor?: string;
+                /** @description Number of results to return per page. */
+                readonly limit?: number;
+                /** @description Of this project only. */
+                readonly project?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WebhookPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly webhooks_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly webhooks_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly webhooks_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly webhooks_partial_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PatchedWebhookChanges"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly webhook_deliveries_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly webhook_delivery_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly delivery_id: string;
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly webhooks_deliveries_redeliver_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly delivery_id: string;
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly webhooks_test_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
 }
 type FlattenedDeepRequired<T> = {
     [K in keyof T]-?: FlattenedDeepRequired<T[K] extends unknown[] | undefined | null ? Extract<T[K], unknown[]>[number] : T[K]>;
@@ -12043,6 +12562,7 @@ export const costsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<component
 export const costsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CostsItem"]["type"]> = ["costs"];
 export const danceGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DanceGrpoSpec"]["advantage_std"]> = ["group", "batch"];
 export const danceGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DanceGrpoSpec"]["name"]> = ["dance_grpo"];
+export const deliveryStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DeliveryState"]> = ["waiting", "delivered", "failed"];
 export const deviceEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DeviceEnum"]> = ["l40s", "h100", "h200", "h20", "cpu"];
 export const diffusionDpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DiffusionDpoSpec"]["name"]> = ["diffusion_dpo"];
 export const diffusionNftSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DiffusionNftSpec"]["advantage_std"]> = ["group", "batch"];
@@ -12070,6 +12590,7 @@ export const healthEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["
 export const heartbeatFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HeartbeatFrame"]["kind"]> = ["heartbeat"];
 export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HelloFrame"]["kind"]> = ["hello"];
 export const homeGroupGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HomeGroupGroupEnum"]> = ["running", "waiting", "failed", "finished"];
+export const hookEventValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HookEvent"]> = ["run.started", "run.resumed", "run.restarted", "run.paused", "run.completed", "run.stopped", "run.cancelled", "run.failed", "reward_hacking.suspected", "reward_hacking.over", "budget.near", "budget.spent", "gpu.faulty", "gpu.lost", "gpu.found", "node.lost", "node.found"];
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
 export const laneActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionKind"]> = ["cordon", "resume"];
@@ -12089,6 +12610,7 @@ export const logEventLevelValues: ReadonlyArray<FlattenedDeepRequired<components
 export const logFieldsLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogFields"]["level"]> = ["debug", "info", "warning", "error"];
 export const logItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogItem"]["type"]> = ["log"];
 export const logLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogLevel"]> = ["debug", "info", "warning", "error"];
+export const messageFormValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MessageForm"]> = ["standard", "slack", "discord", "email"];
 export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "reward/resampled_groups", "policy/skipped_optimizer_steps", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
 export const metricsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsEvent"]["type"]> = ["metrics"];
 export const metricsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsItem"]["type"]> = ["metrics"];

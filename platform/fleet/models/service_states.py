@@ -38,6 +38,10 @@ class InService(models.Model):
         abstract = True
 
 
+LOST, FOUND = "lost", "found"
+"""What histories call it that a node or GPU is gone, and that it has come back."""
+
+
 class StateChange(models.Model):
     """One change, for histories. Names are copied, because a history outlives what it is of."""
 

@@ -26,6 +26,8 @@ from accounts.models import Project
 from audit.record import record
 from fleet.models import BudgetPeriod, BudgetUnit, LaneUse, ProjectBudget, WhenSpent
 from fleet.signals import announce_lanes
+from hooks.hook_events import HookEvent
+from hooks.outbox import announce
 
 BUDGETS = "budget"
 """Who warns and stops, in histories."""
@@ -160,9 +162,9 @@ def _found_spent(now: datetime, when: Iterable[WhenSpent]) -> set[UUID]:
 def _check(budget: ProjectBudget, now: datetime) -> bool:
     found = spending(budget, now)
     said = False
-    for field, action, holds in (
-        ("warned_at", "project.budget_near", found.is_near),
-        ("spent_at", "project.budget_spent", found.is_spent),
+    for field, action, holds, event in (
+        ("warned_at", "project.budget_near", found.is_near, HookEvent.BUDGET_NEAR),
+        ("spent_at", "project.budget_spent", found.is_spent, HookEvent.BUDGET_SPENT),
     ):
         at: datetime | None = getattr(budget, field)
         if not holds or (at is not None and at >= found.begins_at):
@@ -180,8 +182,28 @@ def _check(budget: ProjectBudget, now: datetime) -> bool:
                 amount=budget.amount,
                 unit=budget.unit,
             )
+            _tell(event, found)
             said = True
     return said
+
+
+def _tell(event: HookEvent, found: Spending) -> None:
+    """Tell webhooks."""
+    project = found.budget.project
+    # Of a budget of nothing any share is infinite, which JSON has no number for.
+    reached = f"{found.share:.0%} of " if found.budget.amount else ""
+    announce(
+        event,
+        text=f"{project.name}: {in_words(found)}"
+        if event is HookEvent.BUDGET_SPENT
+        else f"{project.name}: {reached}the project's budget is spent",
+        path="/usage",
+        project=project,
+        spent=float(found.spent),
+        amount=float(found.budget.amount),
+        unit=found.budget.unit,
+        ends_at=found.ends_at and found.ends_at.isoformat(),
+    )
 
 
 def _period(budget: ProjectBudget, now: datetime) -> tuple[datetime, datetime | None]:

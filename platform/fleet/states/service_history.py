@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from fleet.models import Gpu, Lane, Node, ServiceState, StateChange
+from fleet.models.service_states import FOUND, LOST
 from fleet.states.standing import PoolState
-from fleet.states.state_changes import FOUND, LOST
 
 
 class Place(NamedTuple):

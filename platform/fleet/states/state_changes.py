@@ -12,10 +12,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from fleet.models import Gpu, Lane, Node, ServiceState, StateChange
+from fleet.models.service_states import FOUND, LOST
 from fleet.pools.pool_changes import publish_holders
 from fleet.signals import announce_lanes
-
-LOST, FOUND = "lost", "found"
+from fleet.states.pool_news import tell_of_states
 
 
 @transaction.atomic
@@ -51,9 +51,9 @@ def change_states(
         for row in rows.select_for_update(of=("self",))
         if (row.state, row.reason, row.state_until) != (new.value, reason, until)
     ]
-    StateChange.objects.bulk_create(
-        [_change(row, row.state, new.value, by=by, reason=reason, at=now) for row in changed]
-    )
+    changes = [_change(row, row.state, new.value, by=by, reason=reason, at=now) for row in changed]
+    StateChange.objects.bulk_create(changes)
+    tell_of_states(changes)
     for row in changed:
         row.state, row.reason, row.changed_by = new.value, reason, by
         row.state_since, row.state_until = now, until
@@ -84,7 +84,9 @@ def mark_found(rows: Iterable[Node | Gpu], *, by: str, at: datetime) -> None:
 
 
 def _append(row: Node | Gpu | Lane, old: str, new: str, *, by: str, reason: str, at: datetime) -> None:
-    _change(row, old, new, by=by, reason=reason, at=at).save(force_insert=True)
+    change = _change(row, old, new, by=by, reason=reason, at=at)
+    change.save(force_insert=True)
+    tell_of_states([change])
     publish_holders([_node_id(row)])
 
 

@@ -23,6 +23,7 @@ from runs.planning.cost_history import record_costs
 from runs.planning.plan_revisions import record_plan
 from runs.reports.resize_reports import apply_report
 from runs.run_body import run_row
+from runs.run_news import tell_of_reward_hacking
 from runs.transitions import move
 from worker.contracts.commands import RunCommand
 from worker.contracts.events import (
@@ -35,6 +36,7 @@ from worker.contracts.events import (
     PlanEvent,
     PublishEvent,
     ResumedEvent,
+    RewardHackingEvent,
     RunEvent,
     StateEvent,
 )
@@ -79,6 +81,8 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
             note_speeds(run_id, attempt, parse_measured_costs(event.costs))
         case PlanEvent():
             record_plan(run_id, attempt, event)
+        case RewardHackingEvent():
+            tell_of_reward_hacking(Run.objects.select_related("project").get(pk=run_id), event)
         case _:
             pass
 

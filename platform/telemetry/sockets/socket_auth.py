@@ -8,6 +8,7 @@ from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from accounts.access import Actor
+from accounts.token_limits import limits_of
 
 
 def query_of(scope: dict[str, Any]) -> dict[str, str]:
@@ -23,7 +24,8 @@ def user_of(scope: dict[str, Any]) -> Actor:
         # Channels' lazy user is resolved here, where database access is allowed.
         return user if user.is_authenticated else AnonymousUser()
     try:
-        user, _ = TokenAuthentication().authenticate_credentials(token.encode())
+        owner, used = TokenAuthentication().authenticate_credentials(token.encode())
     except AuthenticationFailed:
         return AnonymousUser()
-    return user
+    owner.token_limits = limits_of(used)
+    return owner

@@ -33,6 +33,7 @@ READS = [
     "/prompts",
     "/report",
     "/events",
+    "/stream",
     "/logs",
     "/logs/errors",
     "/logs/text",

@@ -8,9 +8,11 @@ import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { Secrets } from "./secrets.tsx";
+import { Webhooks } from "./webhooks.tsx";
 
 export function ProjectsPage() {
   const projects = useResource(api.projects, []);
+  const me = useResource(api.me, []).value;
   const create = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -40,6 +42,12 @@ export function ProjectsPage() {
       {(projects.value ?? []).map((project) => (
         <ProjectCard key={project.id} project={project} />
       ))}
+      {(me?.is_pool_admin || me?.is_superuser) && (
+        <section class="card stack" aria-label="The pool">
+          <h2>The pool</h2>
+          <Webhooks project={null} />
+        </section>
+      )}
     </div>
   );
 }
@@ -115,6 +123,7 @@ function ProjectCard({ project }: { project: Project }) {
         </form>
       )}
       <Secrets project={project} owner={owner} />
+      {owner && <Webhooks project={project.id} />}
     </section>
   );
 }

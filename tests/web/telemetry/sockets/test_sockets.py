@@ -8,7 +8,8 @@ import pytest
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
-from accounts.models import ApiToken, Membership, User
+from accounts.api_tokens import TokenWish, create_token
+from accounts.models import ApiToken, Membership, Project, User
 from live.publish import flush, run_group
 from runs.transitions import move
 from telemetry.lending.lending_ledger import lending
@@ -182,6 +183,19 @@ def test_a_token_opens_the_socket_of_its_owner(driver: Any, alice: User, charlie
         for token in (foreign, "guess"):
             async with socket(f"/ws/v1/runs/{driver.run_id}?token={token}", None) as opened:
                 assert await opened.close_code() == 4404
+
+    scenario(act)
+
+
+def test_a_token_of_another_project_opens_no_socket(
+    driver: Any, alice: User, make_project: Callable[..., Project]
+) -> None:
+    other = make_project(owner=alice)
+    _, limited = create_token(user=alice, wish=TokenWish(projects=frozenset({other.pk})))
+
+    async def act() -> None:
+        async with socket(f"/ws/v1/runs/{driver.run_id}?token={limited}", None) as opened:
+            assert await opened.close_code() == 4404
 
     scenario(act)
 

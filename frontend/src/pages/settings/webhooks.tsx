@@ -1,0 +1,149 @@
+/** Webhooks of a project or of the pool: made with a secret that is shown once, tested, switched off and on. */
+
+import { useState } from "preact/hooks";
+import { api } from "../../api/endpoints.ts";
+import type { NewWebhook, Webhook } from "../../api/schema.ts";
+import { seconds } from "../../base/clock.ts";
+import { ago, unixSeconds } from "../../base/format.ts";
+import { CopyButton } from "../../ui/controls.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { useResource } from "../../ui/resource.ts";
+import { Failed } from "../../ui/states.tsx";
+import { attempt } from "../../ui/toasts.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { FORM_WORDS, WebhookForm } from "./webhook_form.tsx";
+
+/** `project`: null for the pool's. */
+export function Webhooks({ project }: { project: string | null }) {
+  const webhooks = useResource(() => api.webhooks(project), [project]);
+  const [secret, setSecret] = useState<string | null>(null);
+  const [opened, setOpened] = useState<Webhook | null>(null);
+  const [toDelete, setToDelete] = useState<Webhook | null>(null);
+  const change = async (work: () => Promise<unknown>, done: string) => {
+    if (await attempt(work, done)) webhooks.reload();
+  };
+  const create = (wanted: NewWebhook) =>
+    attempt(async () => {
+      const made = await api.createWebhook(wanted);
+      if (made.form === "standard") setSecret(made.secret);
+      webhooks.reload();
+    }, `Webhook “${wanted.name}” made: send it a test.`);
+  const test = async (webhook: Webhook) => {
+    if (await attempt(() => api.testWebhook(webhook.id))) setOpened(webhook);
+  };
+  const rows = webhooks.value ?? [];
+  return (
+    <details>
+      <summary class="small">
+        Webhooks <span class="muted num">{rows.length}</span>
+      </summary>
+      <div class="stack-s">
+        <p class="small muted">
+          Tell a chat, a mailbox or a service of yours what happens {project === null ? "to the pool" : "here"}. Tried
+          again for a day where nobody answers.
+        </p>
+        {webhooks.error !== null && <Failed message={webhooks.error} onRetry={webhooks.reload} />}
+        {rows.map((webhook) => (
+          <WebhookRow
+            key={webhook.id}
+            webhook={webhook}
+            onTest={() => void test(webhook)}
+            onOpen={() => setOpened(webhook)}
+            onSwitch={() =>
+              void change(
+                () => api.changeWebhook(webhook.id, { is_active: !webhook.is_active }),
+                `${webhook.name} is ${webhook.is_active ? "off" : "on"}.`,
+              )
+            }
+            onDelete={() => setToDelete(webhook)}
+          />
+        ))}
+        {secret !== null && <SecretOnce secret={secret} onDone={() => setSecret(null)} />}
+        <WebhookForm project={project} onCreate={create} />
+      </div>
+      {opened && (
+        <Deliveries
+          webhook={opened}
+          onClose={() => {
+            setOpened(null);
+            webhooks.reload();
+          }}
+        />
+      )}
+      {toDelete && (
+        <Confirm
+          title={`Delete ${toDelete.name}?`}
+          text="Its deliveries are deleted too, and what waits is not sent."
+          action="Delete"
+          onConfirm={() => void change(() => api.deleteWebhook(toDelete.id), `${toDelete.name} was deleted.`)}
+          onClose={() => setToDelete(null)}
+        />
+      )}
+    </details>
+  );
+}
+
+interface RowProps {
+  readonly webhook: Webhook;
+  readonly onTest: () => void;
+  readonly onOpen: () => void;
+  readonly onSwitch: () => void;
+  readonly onDelete: () => void;
+}
+
+function WebhookRow({ webhook, onTest, onOpen, onSwitch, onDelete }: RowProps) {
+  return (
+    <article class="webhook" aria-label={webhook.name}>
+      <div class="webhook-what">
+        <div class="row">
+          <b>{webhook.name}</b>
+          <span class="tag">{FORM_WORDS[webhook.form]}</span>
+          <Health webhook={webhook} />
+        </div>
+        <div class="mono small muted webhook-address" title={webhook.address}>
+          {webhook.address}
+        </div>
+        <div class="small faint">{webhook.events.join(", ")}</div>
+      </div>
+      <div class="row">
+        <button type="button" class="button small" onClick={onTest}>
+          Send a test
+        </button>
+        <button type="button" class="button small" onClick={onOpen}>
+          Deliveries
+        </button>
+        <button type="button" class="button small" onClick={onSwitch}>
+          {webhook.is_active ? "Switch off" : "Switch on"}
+        </button>
+        <button type="button" class="button small danger" onClick={onDelete}>
+          Delete
+        </button>
+      </div>
+    </article>
+  );
+}
+
+/** Whether its messages arrive; nothing where they do. */
+function Health({ webhook }: { webhook: Webhook }) {
+  if (!webhook.is_active)
+    return <span class="small webhook-off">off{webhook.off_reason && `: ${webhook.off_reason}`}</span>;
+  const since = unixSeconds(webhook.failing_since);
+  return since === null ? null : (
+    <span class="small webhook-failing">nothing got through since {ago(seconds.value - since)}</span>
+  );
+}
+
+function SecretOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
+  return (
+    <div class="notice good stack-s" role="status" style={{ flexDirection: "column" }}>
+      <b>Copy it now: the secret that signs its messages is shown this once.</b>
+      <code class="secret">{secret}</code>
+      <div class="row">
+        <CopyButton text={secret} label="Copy the secret" />
+        <button type="button" class="button small" onClick={onDone}>
+          Done
+        </button>
+      </div>
+    </div>
+  );
+}
