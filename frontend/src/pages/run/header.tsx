@@ -100,7 +100,7 @@ function Name({ store, run }: RunProps) {
 function DataAge({ store, run }: RunProps) {
   if (store.hasEnded.value && store.connection.value !== "reconnecting")
     return (
-      <span class="badge" role="status">
+      <span class="badge final" role="status">
         final
       </span>
     );
