@@ -12372,7 +12372,10 @@ export interface operations {
     readonly webhooks_destroy: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly id: string;
             };
@@ -12393,7 +12396,10 @@ export interface operations {
     readonly webhooks_partial_update: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
             readonly path: {
                 readonly id: string;
             };

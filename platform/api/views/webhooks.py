@@ -23,6 +23,7 @@ class WebhookViewSet(GenericViewSet[Any]):
     """Messages of what happens in a project or in the pool, to addresses of your choice."""
 
     answers_secrets = True
+    edited = ("name", "address", "events", "is_active")
     serializer_class = bodies.WebhookBody
     pagination_class = ByName
     filter_backends = ()

@@ -49,9 +49,9 @@ export const FORM_WORDS: Readonly<Record<MessageForm, string>> = {
   email: "E-mail",
 };
 const PLACEHOLDERS: Readonly<Record<MessageForm, string>> = {
-  standard: "https://ci.example.org/hooks/tandem",
-  slack: "https://hooks.slack.com/services/…",
-  discord: "https://discord.com/api/webhooks/…",
+  standard: "https://… of your server",
+  slack: "https://… of a Slack app's incoming webhook",
+  discord: "https://… of a channel's webhook",
   email: "team@example.org",
 };
 
