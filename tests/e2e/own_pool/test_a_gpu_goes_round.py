@@ -34,6 +34,7 @@ def long_run(rest: Rest, name: str) -> str:
     return rest.start_run(name, {**rest.preset("shapes-quick"), "num_batches": 500})
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_gpu_is_cordoned_drained_maintained_tested_and_takes_a_run_again(
     stack: Stack, rest: Rest, page: Page, node: str

@@ -80,6 +80,7 @@ def train_and_pause(driven: Driven) -> None:
     pause(driven, num_batches + 1)
 
 
+@pytest.mark.slow
 def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weights(
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
 ) -> None:
