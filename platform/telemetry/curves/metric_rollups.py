@@ -40,6 +40,8 @@ ON CONFLICT (run_id, level, key, attempt, bucket) DO UPDATE SET
     mean = old.mean + (excluded.mean - old.mean) * excluded.count / (old.count + excluded.count),
     count = old.count + excluded.count
 """
+SMALLEST = 1e-290
+"""A value nearer to 0 is stored as 0: the database refuses means that become too small for a float."""
 _DROP = """
 DELETE FROM telemetry_metricrollup WHERE run_id = %s AND level = %s AND last_batch > %s RETURNING key, attempt, bucket
 """
@@ -102,12 +104,17 @@ def store_metrics(run_id: UUID, attempt: int, numbered: Numbered) -> None:
     waiting: list[tuple[int, MetricsEvent]] = []
     for number, event in numbered:
         if isinstance(event, MetricsEvent):
-            waiting.append((number, event))
+            waiting.append((number, _without_tiny_values(event)))
         elif isinstance(event, ResumedEvent):
             _add(run_id, attempt, waiting)
             waiting.clear()
             _supersede(run_id, after_batch=event.batch)
     _add(run_id, attempt, waiting)
+
+
+def _without_tiny_values(event: MetricsEvent) -> MetricsEvent:
+    values = {key: 0.0 if abs(value) < SMALLEST else value for key, value in event.values.items()}
+    return event if values == event.values else event.model_copy(update={"values": values})
 
 
 def _add(run_id: UUID, attempt: int, numbered: Sequence[tuple[int, MetricsEvent]]) -> None:

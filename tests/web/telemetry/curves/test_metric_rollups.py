@@ -7,11 +7,11 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from telemetry.curves.curves import curves
-from telemetry.curves.metric_rollups import BITS_PER_LEVEL, LEVELS
+from telemetry.curves.metric_rollups import BITS_PER_LEVEL, LEVELS, SMALLEST
 from telemetry.models import AttemptStream, MetricPoint, MetricRollup, StreamItem
 
 Make = Callable[..., dict[str, Any]]
@@ -44,12 +44,14 @@ def expected_points(reports: list[tuple[str, int, dict[str, float]]]) -> list[tu
         if kind == "resumed":
             kept = [point for point in kept if point[1] <= batch]
         else:
-            kept += [(key, batch, value) for key, value in reported.items()]
+            kept += [(key, batch, 0.0 if abs(value) < SMALLEST else value) for key, value in reported.items()]
     return kept
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(reports=report_lists, portion=st.integers(1, 9))
+@example(reports=[("metrics", 1, {"a": 0.0}), ("metrics", 1, {"a": 5e-324})], portion=1)
+@example(reports=[("metrics", 1, {"a": 5e-324}), ("metrics", 2, {"a": 0.0}), ("resumed", 1, {})], portion=3)
 def test_every_rollup_is_what_its_points_say(
     driver: Any, reports: list[tuple[str, int, dict[str, float]]], portion: int
 ) -> None:
