@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from uuid import UUID
 
+import psutil
 import pytest
 
 from tests.engine.telemetry.ingest_server import TOKEN, Ingest
@@ -69,11 +70,13 @@ class Driven:
 
     def fail_with_output(self) -> NoReturn:
         """Fail the test with the driver's output, and with the stacks of its threads if it hangs."""
+        stacks = ""
         if self.process.poll() is None:
+            stacks = _stacks_of_lanes()
             self.process.send_signal(signal.SIGABRT)
         output = self.process.communicate()[0]
         events = "\n".join(str(event)[:200] for event in self.ingest.events[-15:])
-        pytest.fail(f"the driver ended or hung:\n{output[-8000:]}\n{events}")
+        pytest.fail(f"the driver ended or hung:\n{events}\n{stacks}\n{output[-8000:]}")
 
     def finish(self) -> int:
         """Wait until the driver ends, and return its exit status."""
@@ -118,6 +121,16 @@ class Driven:
     def until_another_batch(self) -> None:
         """Wait until a batch is reported that is not yet."""
         self.until_batch(max(self.reported_batches(), default=0) + 1)
+
+
+def _stacks_of_lanes() -> str:
+    """The threads of every actor on the test's cluster, whose raylet is a child of this process."""
+    workers = [child for child in psutil.Process().children(recursive=True) if child.name().startswith("ray::")]
+    dumps = [
+        subprocess.run([Path(sys.executable).with_name("py-spy"), "dump", "--pid", str(worker.pid)], capture_output=True, text=True, timeout=60)
+        for worker in workers
+    ]
+    return "\n".join((dump.stdout or dump.stderr)[:4000] for dump in dumps)
 
 
 def is_alive(pid: int) -> bool:
