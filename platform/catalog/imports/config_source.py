@@ -10,7 +10,7 @@ Nothing of the file is executed: only what is listed here is understood.
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,9 +60,12 @@ def function_names(source: str) -> list[str]:
     return list(_functions(source))
 
 
-def read_configuration(source: str, function: str, base: Mapping[str, Any]) -> dict[str, Any]:
+def read_configuration(
+    source: str, function: str, base: Mapping[str, Any], *, whole: Collection[str] = ()
+) -> dict[str, Any]:
     """The settings that a function of the file returns, by dotted name; `base` are those of the file that it begins
-    from. Local variables of the function itself come with them, named `<local>.name`.
+    from. Dicts are sections, but for those of the names `whole`, which are settings. Local variables of the function
+    itself come with them, named `<local>.name`.
 
     Raises `ImportRefused` for what is no Python, and for a function that the file has not.
     """
@@ -75,7 +78,7 @@ def read_configuration(source: str, function: str, base: Mapping[str, Any]) -> d
     except RecursionError as error:
         raise ImportRefused(f"`{function}` nests expressions too deeply to be read") from error
     variables = {f"<local>.{name}": value for name, value in reader.variables.items() if not isinstance(value, dict)}
-    return {**_flat(config), **variables}
+    return {**_flat(config, whole), **variables}
 
 
 def _functions(source: str) -> dict[str, ast.FunctionDef]:
@@ -219,12 +222,11 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     return nested
 
 
-def _flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flat(config: Mapping[str, Any], whole: Collection[str], prefix: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, value in config.items():
-        # The rewards are one setting: a dict from name to weight.
-        if isinstance(value, dict) and f"{prefix}{name}" not in ("reward_fn", "prompt_fn_kwargs"):
-            flat |= _flat(value, f"{prefix}{name}.")
+        if isinstance(value, dict) and f"{prefix}{name}" not in whole:
+            flat |= _flat(value, whole, f"{prefix}{name}.")
         else:
             flat[f"{prefix}{name}"] = value
     return flat

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from catalog.imports.config_source import Unknown, read_configuration
+from catalog.imports.config_source import read_configuration
 from catalog.imports.imported import Import
 from worker.contracts.names import ModelFamily, RewardName, SdeType
 
@@ -94,6 +94,10 @@ NOT_OF_A_RUN = (
     *("sample.batch_size", "sample.test_batch_size", "sample.sample_time_per_prompt", "train.sft_batch_size"),
 )
 """Where it writes, and what has no effect on what is learnt."""
+DICTS = ("reward_fn", "prompt_fn_kwargs")
+"""Settings that are dicts, not sections."""
+DOES_NOTHING: Mapping[str, Any] = {"sample.same_latent": False, "sample.kl_reward": 0, "train.sft": 0}
+"""Options that no setting of a run corresponds to, with the value by which they are off."""
 
 
 def import_flow_grpo(source: str, function: str, num_gpus: int | None = None) -> Import:
@@ -101,10 +105,10 @@ def import_flow_grpo(source: str, function: str, num_gpus: int | None = None) ->
 
     Raises `ImportRefused`.
     """
-    found = Import(read_configuration(source, function, BASE))
-    found.ignore(*NOT_OF_A_RUN, *(name for name in found.settings if name.startswith("<local>.")))
+    found = Import(read_configuration(source, function, BASE, whole=DICTS))
+    found.ignore(*NOT_OF_A_RUN)
     for name, path in AS_THEY_ARE.items():
-        _take(found, name, path)
+        found.take(name, path)
     family = _model(found)
     _tuning(found, family)
     _algorithm(found)
@@ -114,31 +118,26 @@ def import_flow_grpo(source: str, function: str, num_gpus: int | None = None) ->
     _rewards(found)
     if "num_epochs" in found.settings:
         found.leave("num_epochs", "its recipes are stopped by hand: set `num_batches` to what you want")
-    if found.read("dataset"):
+    if found.text("dataset"):
         found.leave("dataset", "its prompts are files of its repository: upload them as a prompt set")
-    for name, value in (("sample.same_latent", False), ("sample.kl_reward", 0), ("train.sft", 0)):
-        if found.read(name, value) != value:
-            found.leave(name, "no setting of a run does this")
+    if found.text("train.lora_path") is not None:
+        found.leave("train.lora_path", "a run begins with a new adapter, or is forked from a checkpoint of a run")
+    found.ignore(*(name for name, value in DOES_NOTHING.items() if found.settings.get(name) == value))
+    found.ignore(*(name for name in found.settings if name.startswith("<local>.")))
     found.finish()
     return found
 
 
-def _take(found: Import, name: str, path: str) -> None:
-    if isinstance(found.read(name), Unknown):
-        found.leave(name, "it is computed by what this import does not read: set it by hand")
-    else:
-        found.take(name, path)
-
-
 def _model(found: Import) -> ModelFamily | None:
-    path = str(found.read("pretrained.model", "")).removeprefix("hf_cache/")
-    found.carry("base_model.path", path, "pretrained.model")
+    path = (found.text("pretrained.model") or "").removeprefix("hf_cache/")
     family = next((family for part, family in FAMILIES.items() if part in path.lower()), None)
+    if path:
+        found.carry("base_model.path", path, "pretrained.model")
     if family is None:
         found.leave("pretrained.model", "no model family is known by this name: choose `base_model.family`")
     else:
         found.carry("base_model.family", family.value, "pretrained.model")
-    if (dtype := DTYPES.get(str(found.read("mixed_precision")))) is not None:
+    if (dtype := DTYPES.get(found.text("mixed_precision") or "")) is not None:
         found.carry("base_model.dtype", dtype, "mixed_precision")
     else:
         found.leave("mixed_precision", f"a dtype must be one of {', '.join(DTYPES)} there")
@@ -146,79 +145,75 @@ def _model(found: Import) -> ModelFamily | None:
 
 
 def _tuning(found: Import, family: ModelFamily | None) -> None:
-    if found.read("use_lora"):
+    if found.flag("use_lora") is False:
+        found.carry("tuning", "full", "use_lora")
+    else:
         rank, alpha = LORA.get(family, OTHER_LORA) if family else OTHER_LORA
         found.carry("lora.rank", rank, "its training script")
         found.carry("lora.alpha", alpha, "its training script")
-    else:
-        found.carry("tuning", "full", "use_lora")
-    if found.read("train.lora_path") is not None:
-        found.leave("train.lora_path", "a run begins with a new adapter, or is forked from a checkpoint of a run")
-    if found.read("train.ema"):
+    if found.flag("train.ema"):
         decay, every = EMA
         found.carry("ema.decay", decay, "train.ema, and its EMAModuleWrapper")
         found.carry("ema.every_num_optimizer_steps", every, "train.ema, and its EMAModuleWrapper")
 
 
 def _algorithm(found: Import) -> None:
-    window = found.read("sample.sde_window_size", 0)
+    window = found.count("sample.sde_window_size")
     found.carry("algorithm.name", "flow_grpo_fast" if window else "flow_grpo", "sample.sde_window_size")
     if window:
         found.carry("algorithm.window_size", window, "sample.sde_window_size")
-        begin, end = found.read("sample.sde_window_range", (0, None))
-        if end is not None:
-            found.carry("sampling.sde_start", begin, "sample.sde_window_range")
-            found.carry("sampling.num_sde_steps", end - begin, "sample.sde_window_range")
-    kind = found.read("sample.sde_type", "sde")
-    found.carry("sampling.sde_type", SdeType.CPS.value if kind == "cps" else SdeType.FLOW.value, "sample.sde_type")
-    if not found.read("train.cfg"):
+    kind = SdeType.CPS if found.text("sample.sde_type") == "cps" else SdeType.FLOW
+    found.carry("sampling.sde_type", kind.value, "sample.sde_type")
+    if found.flag("train.cfg") is False:
         found.carry("sampling.train_guidance_scale", 1.0, "train.cfg")
-    std = "batch" if found.read("sample.global_std") else "group"
+    std = "group" if found.flag("sample.global_std") is False else "batch"
     found.carry("algorithm.advantage_std", std, "sample.global_std")
 
 
 def _size(found: Import) -> None:
-    resolution = found.read("resolution")
+    resolution = found.count("resolution")
     for side in ("height", "width"):
-        own = found.read(side)
-        found.carry(f"sampling.{side}", resolution if own is None else own, side if own is not None else "resolution")
+        own = found.count(side)
+        size, source = (resolution, "resolution") if own is None else (own, side)
+        if size is not None:
+            found.carry(f"sampling.{side}", size, source)
     found.take("frames", "sampling.num_frames")
 
 
 def _steps(found: Import) -> None:
-    """It trains on the first `timestep_fraction` of the steps."""
-    fraction, steps = found.read("train.timestep_fraction"), found.read("sample.num_steps")
-    if found.read("sample.sde_window_size", 0) or not isinstance(fraction, int | float) or fraction >= 1:
-        return
-    # Its last step is stochastic too, though not trained on.
-    found.carry("sampling.num_sde_steps", max(1, math.floor(steps * fraction)), "train.timestep_fraction")
+    """It trains on the first `timestep_fraction` of the steps, or in a window among those of `sde_window_range`."""
+    fraction, steps = found.number("train.timestep_fraction"), found.count("sample.num_steps")
+    begin_and_end = found.pair("sample.sde_window_range")
+    if begin_and_end is not None:
+        begin, end = begin_and_end
+        found.carry("sampling.sde_start", begin, "sample.sde_window_range")
+        found.carry("sampling.num_sde_steps", end - begin, "sample.sde_window_range")
+    elif fraction is not None and steps is not None and 0 < fraction < 1:
+        # Its last step is stochastic too, though not trained on.
+        found.carry("sampling.num_sde_steps", max(1, math.floor(steps * fraction)), "train.timestep_fraction")
 
 
 def _batch(found: Import, num_gpus: int | None) -> None:
     """An epoch there is a batch here: so many pictures on each GPU, in groups; and the updates made of them."""
-    per_gpu, rounds = found.read("sample.train_batch_size"), found.read("sample.num_batches_per_epoch")
-    group = found.read("sample.num_image_per_prompt")
-    gpus = num_gpus or found.read("<local>.gpu_number")
-    sizes = (per_gpu, rounds, group, gpus)
-    if all(isinstance(size, int) and size > 0 for size in sizes):
+    per_gpu, rounds = found.count("sample.train_batch_size"), found.count("sample.num_batches_per_epoch")
+    group, gpus = found.count("sample.num_image_per_prompt"), num_gpus or found.count("<local>.gpu_number")
+    if per_gpu and rounds and group and gpus:
         source = "sample.train_batch_size × num_batches_per_epoch × GPUs / num_image_per_prompt"
         found.carry("batch.num_prompts_per_batch", max(1, round(per_gpu * rounds * gpus / group)), source)
     else:
         found.leave("sample.num_batches_per_epoch", "the number of prompts of a batch needs the number of GPUs")
-    accumulated = found.read("train.gradient_accumulation_steps")
-    if isinstance(rounds, int) and isinstance(accumulated, int) and accumulated > 0:
+    accumulated = found.count("train.gradient_accumulation_steps")
+    if rounds and accumulated:
         source = "sample.num_batches_per_epoch / train.gradient_accumulation_steps"
         found.carry("batch.num_minibatches", max(1, rounds // accumulated), source)
 
 
 def _rewards(found: Import) -> None:
-    wanted: Any = found.read("reward_fn", {})
-    known, unknown = [], []
-    for name, weight in (wanted if isinstance(wanted, Mapping) else {}).items():
-        if name in REWARDS:
-            known.append({"name": REWARDS[name].value, "weight": float(weight)})
-        else:
-            unknown.append(name)
+    wanted = found.numbers("reward_fn")
+    known = [
+        {"name": REWARDS[name].value, "weight": float(weight)} for name, weight in wanted.items() if name in REWARDS
+    ]
+    unknown = sorted(wanted.keys() - REWARDS.keys())
     if known:
         found.carry("rewards", known, "reward_fn")
     if unknown:

@@ -3,7 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
-from tests.web.catalog.test_imports import PROMPTS, RECIPES
+from tests.web.catalog.flow_grpo_samples import PROMPTS, RECIPES
 
 pytestmark = pytest.mark.django_db
 

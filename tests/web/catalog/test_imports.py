@@ -1,58 +1,18 @@
 """A recipe of flow_grpo becomes a spec; what could not be carried is listed, whatever it is."""
 
+import json
 from contextlib import suppress
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from catalog.imports.config_source import MAX_CHARACTERS, Unknown, function_names, read_configuration
 from catalog.imports.flow_grpo_recipes import BASE, import_flow_grpo
 from catalog.imports.imported import ImportRefused
+from tests.web.catalog.flow_grpo_samples import PROMPTS, RECIPES
 from worker.contracts.run_spec import RunSpec
-
-RECIPES = """
-import imp, os
-base = imp.load_source("base", os.path.join(os.path.dirname(__file__), "base.py"))
-
-def plain():
-    config = base.get_config()
-    config.pretrained.model = "stabilityai/stable-diffusion-3.5-medium"
-    config.dataset = os.path.join(os.getcwd(), "dataset/pickscore")
-    config.reward_fn = {"jpeg_compressibility": 1}
-    return config
-
-def ocr_sd3():
-    gpu_number = 32
-    config = plain()
-    config.sample.num_steps = 10
-    config.resolution = 512
-    config.sample.train_batch_size = 9
-    config.sample.num_image_per_prompt = 24
-    groups = gpu_number*config.sample.train_batch_size/config.sample.num_image_per_prompt
-    config.sample.num_batches_per_epoch = int(48/groups)
-    assert config.sample.num_batches_per_epoch % 2 == 0, "even"
-    config.train.batch_size = config.sample.train_batch_size
-    config.train.gradient_accumulation_steps = config.sample.num_batches_per_epoch//2
-    config.train.timestep_fraction = 0.99
-    config.train.beta = 0.04
-    config.train.ema = True
-    config.save_dir = f'logs/{config.pretrained.model}'
-    config.reward_fn = {"ocr": 1.0, "geneval": 0.5}
-    config.sample.brand_new_option = [1, 2]
-    return config
-
-def video():
-    config = plain()
-    config.pretrained.model = "hf_cache/Wan2.1-T2V-1.3B-Diffusers"
-    config.height = 240
-    config.width = 416
-    config.frames = 33
-    config.train.learning_rate = pick_a_rate()
-    config.train.gradient_accumulation_steps = 4 // 2 if 4 > 1 else 1
-    return config
-"""
-PROMPTS = [f"a sign that says {number}" for number in range(48)]
 
 
 def test_the_recipe_of_the_paper_is_the_spec_of_the_paper() -> None:
@@ -134,3 +94,29 @@ def test_numbers_that_grow_without_end_are_not_computed() -> None:
 def test_any_text_is_read_or_refused(source: str) -> None:
     with suppress(ImportRefused):
         read_configuration(source, "a", BASE)
+
+
+LITERALS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5) | st.integers(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from([*BASE, "frames", "height", "sample.sde_window_range"]), LITERALS, max_size=6))
+@example({"sample.sde_window_range": 5, "sample.sde_window_size": 2})
+@example({"sample.sde_window_range": [True, 4]})
+@example({"train.timestep_fraction": -1.7e308, "sample.num_steps": 40})
+@example({"reward_fn": {3: 1, "ocr": True}})
+@example({"sample.train_batch_size": 1e308})
+def test_values_of_any_kind_are_carried_as_json_or_left_out(values: dict[str, Any]) -> None:
+    lines = "\n".join(f"    config.{name} = {_as_source(value)}" for name, value in values.items())
+    found = import_flow_grpo(f"def recipe():\n    config = base.get_config()\n{lines}\n    return config", "recipe")
+    left = [(one.source, one.value, one.why) for one in found.left_out]
+    json.dumps([found.document, [(one.path, one.value, one.source) for one in found.carried], left], allow_nan=False)
+
+
+def _as_source(value: Any) -> str:
+    """The value as Python source; what is not finite has no literal."""
+    return repr(value).replace("inf", "1e999").replace("nan", "1e999 - 1e999")
