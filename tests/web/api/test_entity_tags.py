@@ -14,7 +14,7 @@ from accounts.models import Project, User
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Node, Pool
 from runs.models import Run
-from tests.web.api.test_token_scopes import writes
+from tests.web.api.token_clients import writes
 from tests.web.conftest import MakeRun
 
 UNTAGGED = {

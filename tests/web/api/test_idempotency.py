@@ -18,7 +18,7 @@ from accounts.models import ApiToken, Project, TokenScope, User
 from api.idempotency import HEADER
 from api.models import IdempotencyKey
 from runs.models import Run
-from tests.web.api.test_token_scopes import WRITES
+from tests.web.api.token_clients import WRITES
 from worker.contracts.run_spec import RunSpec
 
 SCHEMA = Path(__file__).resolve().parents[3] / "frontend" / "openapi.json"

@@ -15,7 +15,7 @@ from accounts.models import Project, TokenScope, User
 from analysis.prometheus import task_counts
 from fleet.lane_layout import ensure_local_lanes
 from runs.models import Run
-from tests.web.api.test_token_scopes import scopes, with_token
+from tests.web.api.token_clients import scopes, with_token
 from tests.web.conftest import MakeProject, MakeRun
 from tests.web.telemetry.conftest import open_attempt
 from worker.contracts.states import RunState

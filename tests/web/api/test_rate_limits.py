@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from api.rate_limits import WINDOW_SECONDS
-from tests.web.api.test_token_scopes import with_token
+from tests.web.api.token_clients import with_token
 
 pytestmark = pytest.mark.django_db
 
