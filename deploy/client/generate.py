@@ -15,19 +15,24 @@ SCHEMA = CLIENT.parents[1] / "frontend" / "openapi.json"
 MODELS = CLIENT / "tandem" / "rest_models.py"
 ASYNCHRONOUS, SYNCHRONOUS = CLIENT / "tandem" / "asynchronous", CLIENT / "tandem" / "synchronous"
 ANSWERS = (
-    *("AdapterPage", "CreatedToken", "Curves", "ListedPromptSet", "ListedRun", "LogEntry", "Me", "PlanPreview"),
-    *(
-        "PoolNode",
-        "Project",
-        "PromptSet",
-        "QueuedRun",
-        "Run",
-        "RunSize",
-        "Samples",
-        "SavedCheckpoint",
-        "Token",
-        "UsageRow",
-    ),
+    "AdapterPage",
+    "CreatedToken",
+    "Curves",
+    "ListedPromptSet",
+    "ListedRun",
+    "LogEntry",
+    "Me",
+    "PlanPreview",
+    "PoolNode",
+    "Project",
+    "PromptSet",
+    "QueuedRun",
+    "Run",
+    "RunSize",
+    "Samples",
+    "SavedCheckpoint",
+    "Token",
+    "UsageRow",
     "Validation",
 )
 """The schemas that the client reads. Only these and what they refer to become models, so that the import stays quick:
@@ -109,10 +114,7 @@ def write_models() -> None:
                 *("--enum-field-as-literal", "all", "--collapse-root-models"),
                 *("--use-union-operator", "--use-standard-collections", "--use-annotated", "--disable-timestamp"),
                 *("--use-schema-description", "--disable-warnings"),
-                *(
-                    "--custom-file-header",
-                    '"""The answers of REST v1. Written by `generate.py` from `openapi.json`."""',
-                ),
+                *("--custom-file-header", f'"""{HEADER}"""'),
             ],
             check=True,
         )

@@ -57,8 +57,8 @@ class RunHandle(Model):
             if deadline is not None and time.monotonic() + POLL_SECONDS > deadline:
                 raise TimeoutError(f"run {self.name!r} is {run.state} after {timeout} s")
             await sleep(POLL_SECONDS)
-        if check and run.state == "failed":
-            raise RunFailed(run.id, run.failure.reason if run.failure else "no reason was recorded")
+        if check:
+            run.raise_for_failure()
         return run
 
     async def curves(self, keys: Iterable[str] = (), *, max_points: int = 500) -> rest_models.Curves:
@@ -215,6 +215,11 @@ class ListedRun(RunHandle, rest_models.ListedRun):
 
 class Run(RunHandle, rest_models.Run):
     """A run in full."""
+
+    def raise_for_failure(self) -> None:
+        """Raises `RunFailed` with the reason where the run has failed."""
+        if self.state == "failed":
+            raise RunFailed(self.id, self.failure.reason if self.failure else "no reason was recorded")
 
 
 def attached(run: AnyRun, session: Session) -> AnyRun:

@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from tandem.cli.output import sparkline
-from tandem.errors import RunFailed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,8 +33,7 @@ def watch(run: "Run", *, quietly: bool = False) -> "Run":
         return run.wait()
     console = Console(highlight=False)
     ended = _live(run, console) if console.is_terminal else _by_line(run, console)
-    if ended.state == "failed":
-        raise RunFailed(ended.id, ended.failure.reason if ended.failure else "no reason was recorded")
+    ended.raise_for_failure()
     return ended
 
 
