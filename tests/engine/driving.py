@@ -127,7 +127,12 @@ def _stacks_of_lanes() -> str:
     """The threads of every actor on the test's cluster, whose raylet is a child of this process."""
     workers = [child for child in psutil.Process().children(recursive=True) if child.name().startswith("ray::")]
     dumps = [
-        subprocess.run([Path(sys.executable).with_name("py-spy"), "dump", "--pid", str(worker.pid)], capture_output=True, text=True, timeout=60)
+        subprocess.run(
+            [Path(sys.executable).with_name("py-spy"), "dump", "--pid", str(worker.pid)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         for worker in workers
     ]
     return "\n".join((dump.stdout or dump.stderr)[:4000] for dump in dumps)
