@@ -10,6 +10,7 @@ PLATFORM = Path(__file__).resolve().parents[2] / "platform"
 READERS = ("selectors.py", "access.py")
 ONLY_READ = {
     "accounts/api_tokens.py:tokens_of",
+    "accounts/sign_ins.py:is_still_signed_in",
     "analysis/prometheus/run_series.py:run_series",
     "analysis/prometheus/series.py:as_text",
     "analysis/replay/replays.py:replay",
@@ -38,6 +39,7 @@ ONLY_READ = {
     "accounts/audit_log.py:audit_entries",
     "server/stack/demo.py:create_demo_run",
     "gallery/lineage.py:lineage",
+    "telemetry/sockets/socket_auth.py:require_signed_in",
     "telemetry/lending/lend_listing.py:lends",
     "telemetry/lending/lend_sums.py:sums",
 }

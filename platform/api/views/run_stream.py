@@ -65,7 +65,7 @@ class RunStreamView(APIView):
             return HttpResponse(status=204)
         begin = newest if after_seq is None else after_seq
         return StreamingHttpResponse(
-            event_stream(user, run.pk, begin),
+            event_stream(user, run.pk, begin, session_key=request.session.session_key),
             content_type=MEDIA_TYPE,
             # nginx would hold events back until its buffer is full.
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},

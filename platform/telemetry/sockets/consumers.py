@@ -23,7 +23,7 @@ from runs.models import Run
 from runs.selectors import get_run, run_body_for
 from telemetry import selectors
 from telemetry.sockets.frames import HeartbeatFrame, HelloFrame, ItemsFrame, RunChangedFrame, SnapshotFrame
-from telemetry.sockets.socket_auth import query_of, user_of
+from telemetry.sockets.socket_auth import query_of, require_signed_in, user_of
 from telemetry.stream_items import Item
 
 NOT_VISIBLE = 4404
@@ -94,12 +94,16 @@ class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
     async def _poll(self) -> None:
         try:
             await asyncio.sleep(POLL_SECONDS)
-            while await self._close_on_refusal(self.refresh):
+            while await self._close_on_refusal(self._refresh):
                 await asyncio.sleep(POLL_SECONDS)
         except Exception:
             # A socket that cannot poll any more is closed, so that the client opens a new one. `disconnect` re-raises.
             await self._close(SERVER_ERROR)
             raise
+
+    async def _refresh(self) -> None:
+        await database_sync_to_async(require_signed_in)(self.scope, self.user)
+        await self.refresh()
 
     async def _close(self, code: int) -> None:
         self._stop_heart()

@@ -13,10 +13,10 @@ from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
-from django.utils import timezone
 
 from accounts.access import NotVisible
-from accounts.models import ApiToken, User
+from accounts.models import User
+from accounts.sign_ins import is_still_signed_in
 from live.publish import run_group
 from runs.models import Run
 from runs.selectors import get_run
@@ -36,15 +36,15 @@ RETRY_MILLISECONDS = 2000
 HEARTBEAT = ": heartbeat\n\n"
 
 
-async def event_stream(user: User, run_id: UUID, after_seq: int) -> AsyncIterator[str]:
+async def event_stream(user: User, run_id: UUID, after_seq: int, *, session_key: str | None) -> AsyncIterator[str]:
     """The items above `after_seq`, then each new one, until the run has ended and all was told, or the user may not see
-    it any more."""
+    it any more. `session_key` is of the session by which the user came, if any."""
     yield f"retry: {RETRY_MILLISECONDS}\n\n"
     async with _news_of(run_id) as news:
         while True:
             news.clear()
             # Read before the items: whatever came before an end is then among them.
-            run = await database_sync_to_async(_visible_run)(user, run_id)
+            run = await database_sync_to_async(_visible_run)(user, run_id, session_key)
             if run is None:
                 return
             while items := await database_sync_to_async(selectors.stream_items)(
@@ -86,15 +86,10 @@ async def _news_of(run_id: UUID) -> AsyncIterator[asyncio.Event]:
         await layer.group_discard(run_group(run_id), channel)
 
 
-def _visible_run(user: User, run_id: UUID) -> Run | None:
-    """The run; `None` where the user may not see it any more, or the token by which they came is revoked."""
-    limits = user.token_limits
-    if limits is not None:
-        tokens = ApiToken.objects.filter(user=user, token_key=limits.token_key)
-        if not tokens.exists() or (limits.expires_at is not None and limits.expires_at <= timezone.now()):
-            return None
+def _visible_run(user: User, run_id: UUID, session_key: str | None) -> Run | None:
+    """The run; `None` where the user may not see it any more, or is no longer signed in."""
     try:
-        return get_run(user, run_id)
+        return get_run(user, run_id) if is_still_signed_in(user, session_key) else None
     except NotVisible:
         return None
 

@@ -1,4 +1,4 @@
-"""The user of a websocket: by a knox token in the URL, else by the session."""
+"""The user of a websocket: by a knox token in the URL, else by the session; and whether they still are."""
 
 from typing import Any
 from urllib.parse import parse_qs
@@ -7,7 +7,9 @@ from django.contrib.auth.models import AnonymousUser
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from accounts.access import Actor
+from accounts.access import Actor, NotVisible
+from accounts.models import User
+from accounts.sign_ins import is_still_signed_in
 from accounts.token_limits import limits_of
 
 
@@ -29,3 +31,10 @@ def user_of(scope: dict[str, Any]) -> Actor:
         return AnonymousUser()
     owner.token_limits = limits_of(used)
     return owner
+
+
+def require_signed_in(scope: dict[str, Any], user: Actor) -> None:
+    """Raises `NotVisible` where the user was let in and would not be now. Who came anonymously stays so."""
+    session = scope.get("session")
+    if isinstance(user, User) and not is_still_signed_in(user, session.session_key if session else None):
+        raise NotVisible("log in again")

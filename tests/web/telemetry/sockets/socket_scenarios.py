@@ -9,6 +9,7 @@ from asgiref.sync import async_to_sync
 from asgiref.testing import ApplicationCommunicator
 from channels.layers import get_channel_layer
 from channels.routing import URLRouter
+from django.contrib.sessions.backends.base import SessionBase
 
 from accounts.models import User
 from telemetry.sockets.routing import websocket_urlpatterns
@@ -35,7 +36,7 @@ class Socket(ApplicationCommunicator):
 
 
 @asynccontextmanager
-async def socket(address: str, user: User | None) -> AsyncIterator[Socket]:
+async def socket(address: str, user: User | None, session: SessionBase | None = None) -> AsyncIterator[Socket]:
     path, _, query = address.partition("?")
     scope: dict[str, Any] = {
         "type": "websocket",
@@ -43,6 +44,7 @@ async def socket(address: str, user: User | None) -> AsyncIterator[Socket]:
         "query_string": query.encode(),
         "headers": [],
         "user": user,
+        "session": session,
     }
     opened = Socket(URLRouter(websocket_urlpatterns), scope)
     try:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 import uvicorn
 from django.core.asgi import get_asgi_application
+from django.utils import timezone
 
 from accounts.api_tokens import TokenWish, create_token
 from accounts.models import ApiToken, Membership, Project, TokenScope, User
@@ -127,7 +128,17 @@ def test_in_silence_comments_come_and_what_no_frame_told_is_found(
         assert next(one for one in told if "id" in one)["id"] == "1"
 
 
-@pytest.mark.parametrize("lose", [lambda: Membership.objects.all().delete(), lambda: ApiToken.objects.all().delete()])
+def end_tokens() -> None:
+    ApiToken.objects.update(expiry=timezone.now())
+
+
+def deactivate() -> None:
+    User.objects.filter(username="alice").update(is_active=False)
+
+
+@pytest.mark.parametrize(
+    "lose", [Membership.objects.all().delete, ApiToken.objects.all().delete, end_tokens, deactivate]
+)
 def test_the_stream_ends_for_who_may_see_the_run_no_more(
     driver: Any, reader: Callable[..., Any], lose: Callable[[], Any]
 ) -> None:

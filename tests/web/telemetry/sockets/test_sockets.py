@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
+from django.test import Client
 
 from accounts.api_tokens import TokenWish, create_token
 from accounts.models import ApiToken, Membership, Project, User
@@ -209,6 +210,54 @@ def test_the_socket_of_a_removed_member_is_closed_at_the_next_poll(
         async with socket(f"/ws/v1/runs/{driver.run_id}?after_seq=0", viewer) as opened:
             await opened.frame()
             await database_sync_to_async(Membership.objects.filter(user=viewer).delete)()
+            assert await opened.close_code() == 4404
+
+    scenario(act)
+
+
+def test_sockets_are_closed_once_their_session_token_or_account_is_ended(
+    driver: Any, alice: User, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "POLL_SECONDS", 0.05)
+    _, token = create_token(user=alice, wish=TokenWish())
+    client.force_login(alice)
+    address = f"/ws/v1/runs/{driver.run_id}"
+
+    async def closes_after(end: Callable[[], Any], opened: Socket) -> None:
+        assert (await opened.frame())["kind"] == "hello"
+        assert (await opened.frame())["kind"] == "snapshot"
+        await asyncio.sleep(0.2)
+        assert await opened.receive_nothing(0.2), "polls found the user still signed in"
+        await database_sync_to_async(end)()
+        assert await opened.close_code() == 4404
+
+    async def act() -> None:
+        async with (
+            socket(address, alice, client.session) as by_session,
+            socket(f"{address}?token={token}", None) as by_token,
+        ):
+            await closes_after(client.logout, by_session)
+            await closes_after(ApiToken.objects.all().delete, by_token)
+        async with socket(address, alice) as opened:
+            await closes_after(lambda: User.objects.filter(pk=alice.pk).update(is_active=False), opened)
+
+    scenario(act)
+
+
+def test_a_new_password_closes_the_sockets_of_other_sessions(
+    driver: Any, alice: User, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "POLL_SECONDS", 0.05)
+    client.force_login(alice)
+
+    def change() -> None:
+        alice.set_password("another-long-one")
+        alice.save()
+
+    async def act() -> None:
+        async with socket(f"/ws/v1/runs/{driver.run_id}?after_seq=0", alice, client.session) as opened:
+            await opened.frame()
+            await database_sync_to_async(change)()
             assert await opened.close_code() == 4404
 
     scenario(act)
