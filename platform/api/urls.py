@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
 from api.views import (
@@ -32,6 +31,7 @@ from api.views import (
     run_size,
     run_stream,
     runs,
+    schema,
     telemetry,
     usage,
     waiting_run,
@@ -150,7 +150,7 @@ urlpatterns = [
     path("home", home.HomeView.as_view()),
     path("health/live", health.LiveView.as_view()),
     path("health/ready", health.ReadyView.as_view()),
-    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("schema", schema.SchemaView.as_view(), name="schema"),
     path("docs", docs.DocsView.as_view(), name="docs"),
     path("", include(router.urls)),
 ]
