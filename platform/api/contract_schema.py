@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
+from api.chosen_fields import add_parameter
 from api.entity_tags import CHANGING, IF_MATCH, has_tag
 from api.idempotency import IDEMPOTENCY
 from api.idempotent_posts import does_write
@@ -152,7 +153,9 @@ def add_contracts(result: Schema, generator: Any, request: Any, public: bool) ->
             operation["responses"]["default"] = {"$ref": "#/components/responses/Refusal"}
     result["components"]["responses"] = {"Refusal": _REFUSAL}
     result["components"]["schemas"] = {names[name]: schemas[name] for name in sorted(schemas, key=names.__getitem__)}
-    return _renamed(result, {_PREFIX + old: _PREFIX + new for old, new in names.items()})
+    renamed = _renamed(result, {_PREFIX + old: _PREFIX + new for old, new in names.items()})
+    add_parameter(renamed)
+    return renamed
 
 
 def _contract_components(kinds: dict[str, Any]) -> Schema:

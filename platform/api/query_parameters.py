@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView
 
 PAGING = ("cursor", "limit")
+READERS = ("get", "list", "retrieve")
+"""Whose answers may be narrowed: `api.chosen_fields` refuses those that cannot."""
 
 
 class KnownParameters(BasePermission):
@@ -39,7 +41,8 @@ def known_parameters(view: "type[APIView]", handler: str) -> tuple[str, ...]:
     is_listing = getattr(view, "pages", None) is not None or (
         getattr(view, "pagination_class", None) is not None and handler == "list"
     )
-    return tuple(dict.fromkeys([*found, *(PAGING if is_listing else ())]))
+    can_choose = handler in READERS
+    return tuple(dict.fromkeys([*found, *(PAGING if is_listing else ()), *(("fields",) if can_choose else ())]))
 
 
 def _documented(schema: type[Any], view: "type[APIView]") -> list[str]:

@@ -188,11 +188,12 @@ REST_FRAMEWORK = {
         "rest_framework.permissions.IsAuthenticated",
         "api.token_scopes.TokenMay",
         "api.query_parameters.KnownParameters",
+        "api.chosen_fields.ChosenFields",
         "api.idempotent_posts.IdempotentPosts",
         "api.entity_tags.EntityTags",
     ],
     "DEFAULT_THROTTLE_CLASSES": ["api.rate_limits.TokenRateLimit"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["api.chosen_fields.FieldsRenderer"],
     "DEFAULT_PARSER_CLASSES": ["api.json_body.PlainJSONParser"],
     # `format` would choose a renderer; there is only one.
     "URL_FORMAT_OVERRIDE": None,

@@ -8960,6 +8960,8 @@ export interface operations {
                 readonly token_key?: string;
                 /** @description Rows before then. */
                 readonly until?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -8980,7 +8982,10 @@ export interface operations {
     };
     readonly base_models_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -9000,7 +9005,10 @@ export interface operations {
     };
     readonly budgets_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -9020,7 +9028,10 @@ export interface operations {
     };
     readonly budgets_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly project_id: string;
@@ -9099,6 +9110,8 @@ export interface operations {
                 readonly accelerator?: string;
                 readonly node?: string;
                 readonly state?: "available" | "allocated" | "cordoned" | "draining" | "maintenance" | "awaiting_test" | "faulty" | "lost";
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -9119,7 +9132,10 @@ export interface operations {
     };
     readonly gpus_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly gpu_id: number;
@@ -9204,6 +9220,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Rows of a page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -9231,6 +9249,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Changes of a page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -9256,6 +9276,8 @@ export interface operations {
             readonly query?: {
                 /** @description Minutes from then on; all that are kept without it. */
                 readonly since?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -9283,6 +9305,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Tests of a page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -9339,6 +9363,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Rows of a page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -9388,7 +9414,10 @@ export interface operations {
     };
     readonly health_live_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -9408,7 +9437,10 @@ export interface operations {
     };
     readonly health_ready_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -9439,6 +9471,8 @@ export interface operations {
             readonly query?: {
                 /** @description Default: all your projects. */
                 readonly project?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -9464,6 +9498,8 @@ export interface operations {
                 readonly node?: string;
                 readonly pool?: string;
                 readonly state?: "available" | "allocated" | "cordoned" | "draining" | "maintenance" | "awaiting_test" | "faulty" | "lost";
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -9518,6 +9554,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Changes of a page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -9556,6 +9594,8 @@ export interface operations {
                 readonly since?: string;
                 /** @description End of the window: lends that began before. */
                 readonly until?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -9594,6 +9634,8 @@ export interface operations {
                 readonly since?: string;
                 /** @description End of the window: lends that began before. */
                 readonly until?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -9618,7 +9660,10 @@ export interface operations {
     };
     readonly me_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -9661,6 +9706,8 @@ export interface operations {
             readonly query?: {
                 /** @description Only these nodes, by id, separated by commas. Ids that name nothing are left out. */
                 readonly ids?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -9681,7 +9728,10 @@ export interface operations {
     };
     readonly nodes_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly node_id: number;
@@ -9790,6 +9840,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Changes of a page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -9823,6 +9875,8 @@ export interface operations {
                 readonly since: string;
                 /** @description End of the window; what lies after now is left out. */
                 readonly until: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -9867,7 +9921,10 @@ export interface operations {
     };
     readonly pool_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -9890,6 +9947,8 @@ export interface operations {
             readonly query?: {
                 /** @description Name of the pool. */
                 readonly pool?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -9967,7 +10026,10 @@ export interface operations {
     };
     readonly pools_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -10014,7 +10076,10 @@ export interface operations {
     };
     readonly pools_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly name: string;
@@ -10116,7 +10181,10 @@ export interface operations {
     };
     readonly presets_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -10141,6 +10209,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Number of results to return per page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -10188,7 +10258,10 @@ export interface operations {
     };
     readonly projects_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly id: string;
@@ -10244,6 +10317,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Number of results to return per page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -10351,6 +10426,8 @@ export interface operations {
                 readonly limit?: number;
                 /** @description Of this project only. */
                 readonly project?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -10398,7 +10475,10 @@ export interface operations {
     };
     readonly prompt_sets_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly id: string;
@@ -10446,6 +10526,8 @@ export interface operations {
                 readonly limit?: number;
                 /** @description Only the queue of this pool. */
                 readonly pool?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -10469,6 +10551,8 @@ export interface operations {
             readonly query?: {
                 /** @description Name of the pool. */
                 readonly pool?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -10538,7 +10622,10 @@ export interface operations {
     };
     readonly run_views_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -10623,6 +10710,8 @@ export interface operations {
                 /** @description One state or several, separated by commas: queued, starting, running, paused, stopping, completed, stopped, cancelled, failed. */
                 readonly state?: string;
                 readonly tag?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -10674,7 +10763,10 @@ export interface operations {
     };
     readonly runs_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly id: string;
@@ -10778,7 +10870,10 @@ export interface operations {
     };
     readonly runs_adapters_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -10823,7 +10918,10 @@ export interface operations {
     };
     readonly run_alternatives_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -10900,7 +10998,10 @@ export interface operations {
     };
     readonly runs_attempts_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -10927,6 +11028,8 @@ export interface operations {
                 readonly from?: number;
                 /** @description End of the window in Unix seconds. Default: the end of the newest span. */
                 readonly to?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -10949,7 +11052,10 @@ export interface operations {
     };
     readonly runs_checkpoints_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -10975,7 +11081,10 @@ export interface operations {
     };
     readonly runs_commands_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -11034,6 +11143,8 @@ export interface operations {
                 readonly limit?: number;
                 /** @description Types by comma, or `all`. Default: all but the frequent ones (metrics, spans, lend, log, …). */
                 readonly types?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -11060,7 +11171,10 @@ export interface operations {
     };
     readonly runs_fragments_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly batch: number;
@@ -11091,6 +11205,8 @@ export interface operations {
                 readonly from?: number;
                 /** @description End of the window in Unix seconds. Default: the end of the newest span. */
                 readonly to?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -11115,6 +11231,8 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -11137,7 +11255,10 @@ export interface operations {
     };
     readonly runs_lineage_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -11174,6 +11295,8 @@ export interface operations {
                 readonly source?: string;
                 /** @description Types by comma: `log` for the engine's records, else those of events. */
                 readonly types?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -11200,7 +11323,10 @@ export interface operations {
     };
     readonly runs_logs_errors_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -11266,6 +11392,8 @@ export interface operations {
                 readonly max_points?: number;
                 /** @description Last optimizer step of the window. */
                 readonly to_step?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -11288,7 +11416,10 @@ export interface operations {
     };
     readonly runs_plan_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -11310,7 +11441,10 @@ export interface operations {
     };
     readonly runs_planned_time_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -11332,7 +11466,10 @@ export interface operations {
     };
     readonly runs_previews_list: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -11412,6 +11549,8 @@ export interface operations {
                 readonly offset?: number;
                 /** @description What comes first. */
                 readonly order?: "without_spread" | "repeated" | "missing" | "lowest_reward" | "prompt";
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -11564,6 +11703,8 @@ export interface operations {
                 /** @description Batch of the samples. Default: the newest that has pictures. */
                 readonly batch?: number;
                 readonly purpose?: "train" | "evaluate" | "request";
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -11611,7 +11752,10 @@ export interface operations {
     };
     readonly runs_size_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -11639,6 +11783,8 @@ export interface operations {
                 readonly max_columns?: number;
                 /** @description Last batch of the window. */
                 readonly to_batch?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -11702,6 +11848,8 @@ export interface operations {
                 readonly limit?: number;
                 /** @description End of the window in Unix seconds. Default: the end of the newest span. */
                 readonly to?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -11751,7 +11899,10 @@ export interface operations {
     };
     readonly runs_transitions_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly run_id: string;
@@ -11854,6 +12005,8 @@ export interface operations {
                 /** @description Name of the metric. */
                 readonly key?: string;
                 readonly max_points?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -11894,6 +12047,8 @@ export interface operations {
                 /** @description One state or several, separated by commas: queued, starting, running, paused, stopping, completed, stopped, cancelled, failed. */
                 readonly state?: string;
                 readonly tag?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -11945,6 +12100,8 @@ export interface operations {
                 readonly limit?: number;
                 /** @description Of this project only. */
                 readonly project?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12016,6 +12173,8 @@ export interface operations {
             readonly query?: {
                 /** @description Name of the pool. */
                 readonly pool?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12039,6 +12198,8 @@ export interface operations {
             readonly query?: {
                 /** @description Name of the pool. */
                 readonly pool?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -12098,6 +12259,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Number of results to return per page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12172,6 +12335,8 @@ export interface operations {
                 readonly since: string;
                 /** @description End of the window, not included. */
                 readonly until: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12224,6 +12389,8 @@ export interface operations {
                 readonly since: string;
                 /** @description End of the window, not included. */
                 readonly until: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12249,6 +12416,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Number of results to return per page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12302,6 +12471,8 @@ export interface operations {
                 readonly limit?: number;
                 /** @description Of this project only. */
                 readonly project?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12349,7 +12520,10 @@ export interface operations {
     };
     readonly webhooks_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly id: string;
@@ -12429,6 +12603,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Rows of a page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -12451,7 +12627,10 @@ export interface operations {
     };
     readonly webhook_delivery_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly delivery_id: string;

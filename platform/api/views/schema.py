@@ -3,7 +3,6 @@
 from functools import cache
 
 from django.http import HttpResponse
-from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import (
     OpenApiJsonRenderer,
     OpenApiJsonRenderer2,
@@ -15,6 +14,8 @@ from rest_framework.permissions import AllowAny
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
+
+from api.openapi_document import openapi_document
 
 
 class SchemaView(APIView):
@@ -34,5 +35,5 @@ class SchemaView(APIView):
 def _schema(media_type: str) -> bytes:
     """Written once in a process: it takes a second, and nobody need log in to ask for it."""
     renderer = next(kind() for kind in SchemaView.renderer_classes if kind.media_type == media_type)
-    text: bytes = renderer.render(SchemaGenerator().get_schema(public=True), renderer_context={})
+    text: bytes = renderer.render(openapi_document(), renderer_context={})
     return text

@@ -68,8 +68,8 @@ def test_a_defect_is_a_problem(api: APIClient, monkeypatch: MonkeyPatch) -> None
     [
         ("runs?stat=running", "`stat` is no query parameter here: did you mean `state`?"),
         ("runs?colour=red", "use one of project, state, tag, mine, ended_days, archived, search, cursor, limit"),
-        ("presets?x=1", "this address takes none"),
-        ("me?format=json", "this address takes none"),
+        ("presets?x=1", "use one of fields"),
+        ("me?format=json", "use one of fields"),
         ("prompt-sets?projects=1", "did you mean `project`?"),
         ("runs?limit=0", "`limit` must be a whole number ≥ 1 and ≤ 1000, got '0'"),
         ("runs?limit=many", "got 'many'"),
@@ -98,10 +98,12 @@ def test_the_known_parameters_are_the_documented_ones() -> None:
         "after_seq",
         "before_seq",
         "limit",
+        "fields",
     )
-    assert known_parameters(RunViewSet, "list")[-2:] == ("cursor", "limit")
-    assert known_parameters(StalenessView, "get") == ("max_columns", "from_batch", "to_batch")
-    assert known_parameters(RunViewSet, "retrieve") == known_parameters(PlanView, "get") == ()
+    assert known_parameters(RunViewSet, "list")[-3:] == ("cursor", "limit", "fields")
+    assert known_parameters(StalenessView, "get") == ("max_columns", "from_batch", "to_batch", "fields")
+    assert known_parameters(RunViewSet, "retrieve") == known_parameters(PlanView, "get") == ("fields",)
+    assert known_parameters(RunViewSet, "create") == ()
 
 
 @pytest.mark.parametrize(

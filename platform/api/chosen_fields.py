@@ -1,0 +1,85 @@
+"""`fields=`: answers with the fields that a script asks for alone, which saves it most of a long list.
+
+Names are looked up in the schema before the view runs, so that a misspelt one is refused on an empty page, too.
+"""
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+
+from api.openapi_document import Schema, answer_fields, openapi_document, path_of
+
+if TYPE_CHECKING:
+    # At run time this module is loaded while the module of views is.
+    from rest_framework.views import APIView
+
+NAME = "fields"
+PARAMETER: Schema = {
+    "in": "query",
+    "name": NAME,
+    "schema": {"type": "string"},
+    "description": "Names of fields, with commas between them: the answer, or each of its rows, has these alone.",
+}
+
+
+class ChosenFields(BasePermission):
+    """Not a permission: it stands among them, because DRF asks them before every view."""
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        """Always true. Raises `ValidationError` for names that the answer has not."""
+        if NAME in request.query_params:
+            _require_known(request, _chosen(request))
+        return True
+
+
+class FieldsRenderer(JSONRenderer):
+    """Renders JSON, of successful answers the chosen fields."""
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        context = renderer_context or {}
+        request, response = context.get("request"), context.get("response")
+        if request is not None and response is not None and NAME in request.query_params and response.status_code < 300:
+            data = _only(data, frozenset(_chosen(request)))
+        rendered: bytes = super().render(data, accepted_media_type, renderer_context)
+        return rendered
+
+
+def add_parameter(document: Schema) -> None:
+    """Describe `fields` on every operation of the document that can be asked so."""
+    for operations in document["paths"].values():
+        if "get" in operations and answer_fields(document, operations["get"]):
+            operations["get"].setdefault("parameters", []).append(PARAMETER)
+
+
+def _chosen(request: Request) -> list[str]:
+    return [name.strip() for name in request.query_params[NAME].split(",")]
+
+
+def _require_known(request: Request, names: list[str]) -> None:
+    document = openapi_document()
+    match = request.resolver_match
+    operation = document["paths"].get(path_of(match.route if match else ""), {}).get("get")
+    known = answer_fields(document, operation) if operation else ()
+    if not known:
+        raise ValidationError({NAME: [f"`{NAME}` is no query parameter here: the answer has no fields of fixed names"]})
+    if unknown := [name for name in names if name not in known]:
+        raise ValidationError({NAME: [_sentence(name[:80], known) for name in unknown]})
+
+
+def _sentence(name: str, known: tuple[str, ...]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"`{NAME}` has no `{name}`: " + (f"did you mean `{near[0]}`?" if near else f"use some of {', '.join(known)}")
+
+
+def _only(data: Any, names: frozenset[str]) -> Any:
+    if isinstance(data, list):
+        return [_only(row, names) for row in data]
+    if not isinstance(data, dict):
+        return data
+    if data.keys() == {"next", "results"}:
+        return {**data, "results": _only(data["results"], names)}
+    return {name: value for name, value in data.items() if name in names}
