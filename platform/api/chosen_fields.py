@@ -32,7 +32,9 @@ class ChosenFields(BasePermission):
     def has_permission(self, request: Request, view: "APIView") -> bool:
         """Always true. Raises `ValidationError` for names that the answer has not."""
         if NAME in request.query_params:
-            _require_known(request, _chosen(request))
+            names = [name.strip() for name in request.query_params[NAME].split(",")]
+            _require_known(request, names)
+            request.chosen_fields = frozenset(names)
         return True
 
 
@@ -41,9 +43,9 @@ class FieldsRenderer(JSONRenderer):
 
     def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
         context = renderer_context or {}
-        request, response = context.get("request"), context.get("response")
-        if request is not None and response is not None and NAME in request.query_params and response.status_code < 300:
-            data = _only(data, frozenset(_chosen(request)))
+        names = getattr(context.get("request"), "chosen_fields", None)
+        if names is not None and context["response"].status_code < 300:
+            data = _only(data, names)
         rendered: bytes = super().render(data, accepted_media_type, renderer_context)
         return rendered
 
@@ -51,12 +53,14 @@ class FieldsRenderer(JSONRenderer):
 def add_parameter(document: Schema) -> None:
     """Describe `fields` on every operation of the document that can be asked so."""
     for operations in document["paths"].values():
-        if "get" in operations and answer_fields(document, operations["get"]):
+        if "get" in operations and can_choose(document, operations["get"]):
             operations["get"].setdefault("parameters", []).append(PARAMETER)
 
 
-def _chosen(request: Request) -> list[str]:
-    return [name.strip() for name in request.query_params[NAME].split(",")]
+def can_choose(document: Schema, operation: Schema) -> bool:
+    """Whether its answer has fields of fixed names. What answers anybody, as the probes of health, is asked by programs
+    that read all of it, and DRF asks no permission of them."""
+    return {} not in operation.get("security", ()) and bool(answer_fields(document, operation))
 
 
 def _require_known(request: Request, names: list[str]) -> None:

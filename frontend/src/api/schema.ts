@@ -9414,10 +9414,7 @@ export interface operations {
     };
     readonly health_live_retrieve: {
         readonly parameters: {
-            readonly query?: {
-                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
-                readonly fields?: string;
-            };
+            readonly query?: never;
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;
@@ -9437,10 +9434,7 @@ export interface operations {
     };
     readonly health_ready_retrieve: {
         readonly parameters: {
-            readonly query?: {
-                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
-                readonly fields?: string;
-            };
+            readonly query?: never;
             readonly header?: never;
             readonly path?: never;
             readonly cookie?: never;

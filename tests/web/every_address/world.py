@@ -54,6 +54,12 @@ class World:
         """The body with every placeholder filled."""
         return json.loads(NAME.sub(lambda match: self._value("", match[1]), json.dumps(body)))
 
+    def named(self, path: str, placeholder: str) -> str | None:
+        """What a placeholder of a path of the schema stands for, where `id` is what Django's routes call `pk`."""
+        kind = path.removeprefix("/api/v1/").partition("/")[0]
+        name = "pk" if placeholder == "id" else placeholder
+        return self.values.get(f"{kind}.{name}") or self.values.get(name)
+
     def _value(self, kind: str, name: str) -> str:
         return self.values[f"{kind}.{name}"] if f"{kind}.{name}" in self.values else self.values[name]
 

@@ -33,4 +33,4 @@ def _methods(view: Any) -> tuple[str, ...]:
     if kind is None:
         return PLAIN_METHODS
     actions = getattr(view, "actions", None) or {method: method for method in PLAIN_METHODS}
-    return tuple(method for method, handler in actions.items() if hasattr(kind, handler))
+    return tuple(method for method in PLAIN_METHODS if method in actions and hasattr(kind, actions[method]))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from telemetry.sockets.routing import websocket_urlpatterns
-from tests.web.authorisation.matrix import ACTORS
-from tests.web.authorisation.world import build_world
+from tests.web.every_address.matrix import ACTORS
+from tests.web.every_address.world import build_world
 from tests.web.telemetry.sockets.socket_scenarios import Socket, scenario, socket
 
 pytestmark = pytest.mark.django_db(transaction=True)

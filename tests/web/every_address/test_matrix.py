@@ -1,31 +1,15 @@
 """The whole matrix of requests and actors, complete by construction: an address that is not listed fails."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from django.db import transaction
-from django.test import override_settings
 
-from tests.web.authorisation.every_address import every_request
-from tests.web.authorisation.matrix import ACTORS, BODIES, BY_LEVEL, LEVEL_OF, expected
-from tests.web.authorisation.world import World, build_world
+from tests.web.every_address.answered_requests import every_request
+from tests.web.every_address.matrix import ACTORS, BODIES, BY_LEVEL, LEVEL_OF, expected
+from tests.web.every_address.world import World
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module")
-def world(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Built once. Each request is undone by a savepoint, the world by the transaction around all of them."""
-    folder = tmp_path_factory.mktemp("artifacts")
-    with (
-        override_settings(TANDEM_ARTIFACTS=f"file://{folder}"),
-        django_db_blocker.unblock(),
-        transaction.atomic(),
-    ):
-        yield build_world(folder)
-        transaction.set_rollback(True)
 
 
 def answer(world: World, request: str, actor: str) -> str:
