@@ -13,11 +13,11 @@ from tests.engine.telemetry.ingest_server import Ingest
 from worker.contracts.run_spec import RunSpec
 from worker.engine.local import LocalRun
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(600)]
 NUM_BATCHES = 2
 
 
-@pytest.mark.parametrize("config", ["zero1", pytest.param("zero0", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("config", ["zero1", "zero0"])
 def test_ranks_share_micro_batches_and_train_the_weights_of_one_process(
     ray_address: str,
     ingest: Ingest,
