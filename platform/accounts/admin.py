@@ -3,6 +3,8 @@ the project's page."""
 
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
@@ -11,6 +13,10 @@ from accounts.access import require_superuser
 from accounts.models import ApiToken, Membership, Project, User
 from audit.read_only_admin import register
 from audit.record import record
+
+# allauth registers its records to be changed, past every rule and record, and shows the seeds of second factors.
+for model in (Authenticator, EmailAddress):
+    admin.site.unregister(model)
 
 _NEVER_RECORDED = ("password", "password1", "password2", "usable_password")
 

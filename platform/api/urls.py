@@ -91,6 +91,7 @@ run_urls = [
 
 urlpatterns = [
     path("me", accounts.MeView.as_view()),
+    path("users/<int:user_id>/second-factor", accounts.SecondFactorView.as_view()),
     path("projects/<uuid:project_id>/members", accounts.MemberViewSet.as_view(MEMBERS)),
     path("projects/<uuid:project_id>/members/<int:user_id>", accounts.MemberViewSet.as_view(MEMBER)),
     path("run-spec-schema", catalog.RunSpecSchemaView.as_view()),

@@ -10,6 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from accounts.models import User
+from accounts.sign_in.selectors import has_second_factor, num_recovery_codes
 from dashboard.modules import modules_of
 from dashboard.shell import page_view, shell
 from fleet.models import Gpu
@@ -55,7 +57,15 @@ def compare(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
-    context = {"title": "Account", "section": "account", "modules": modules_of("account")}
+    user = request.user
+    assert isinstance(user, User)
+    context = {
+        "title": "Account",
+        "section": "account",
+        "modules": modules_of("account"),
+        "has_second_factor": has_second_factor(user),
+        "num_recovery_codes": num_recovery_codes(user),
+    }
     return render(request, "dashboard/account.html", context)
 
 

@@ -9,6 +9,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from fsspec import available_protocols
 
+from accounts.sign_in.policies import POLICIES
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 POSTGRES_ENGINE = "django.db.backends.postgresql"
 
@@ -121,6 +123,19 @@ def check_limits(**_: Any) -> list[CheckMessage]:
     ]
 
 
+def check_second_factor(**_: Any) -> list[CheckMessage]:
+    """`TANDEM_SECOND_FACTOR` is one of its values."""
+    if settings.TANDEM_SECOND_FACTOR in POLICIES:
+        return []
+    return [
+        Error(
+            f"`TANDEM_SECOND_FACTOR` must be one of {', '.join(POLICIES)}, got {settings.TANDEM_SECOND_FACTOR!r}.",
+            hint="Who must have a second factor to sign in by password; leave it out for nobody.",
+            id="tandem.E010",
+        )
+    ]
+
+
 def check_model_roots(**_: Any) -> list[CheckMessage]:
     """Each of `TANDEM_MODEL_ROOTS` is a folder."""
     return [
@@ -170,6 +185,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     check_storage,
     check_port,
     check_limits,
+    check_second_factor,
     check_model_roots,
     check_https,
     check_debug,

@@ -1847,6 +1847,23 @@ export interface paths {
         readonly patch: operations["users_partial_update"];
         readonly trace?: never;
     };
+    readonly "/api/v1/users/{user_id}/second-factor": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /** @description Remove app and recovery codes, for somebody who has lost both. */
+        readonly delete: operations["users_second_factor_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/webhooks": {
         readonly parameters: {
             readonly query?: never;
@@ -12452,6 +12469,27 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["Account"];
                 };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly users_second_factor_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly user_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly default: components["responses"]["Refusal"];
         };

@@ -58,6 +58,7 @@ WRITES: dict[str, TokenScope] = {
     "post runs:validate": READ,
     "post secrets": ADMIN,
     "post tokens": ADMIN,
+    "delete users/<int:user_id>/second-factor": ADMIN,
     "delete webhooks/<uuid:pk>": ADMIN,
     "patch webhooks/<uuid:pk>": ADMIN,
     "post webhooks": ADMIN,

@@ -48,6 +48,11 @@ def test_storage_must_be_a_known_url(settings: Settings, url: str) -> None:
     assert ids_of(checks.check_storage()) == ["tandem.E006"]
 
 
+def test_a_policy_that_there_is_not_is_an_error(settings: Settings) -> None:
+    settings.TANDEM_SECOND_FACTOR = "all"
+    assert ids_of(checks.check_second_factor()) == ["tandem.E010"]
+
+
 @pytest.mark.parametrize("port", [80, 70000])
 def test_a_port_outside_the_open_range_is_an_error(settings: Settings, port: int) -> None:
     settings.TANDEM_PORT = port
