@@ -5,17 +5,19 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
 
 from accounts.access import require_superuser
 from accounts.models import ApiToken, Membership, Project, User
+from accounts.sign_in.group_roles import FLAGS
 from audit.read_only_admin import register
 from audit.record import record
 
 # allauth registers its records to be changed, past every rule and record, and shows the seeds of second factors.
-for model in (Authenticator, EmailAddress):
+for model in (Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken):
     admin.site.unregister(model)
 
 _NEVER_RECORDED = ("password", "password1", "password2", "usable_password")
@@ -30,6 +32,8 @@ class AccountAdmin(UserAdmin):  # type: ignore[type-arg]  # generic for mypy alo
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Save the account, and append to the audit log what was changed about it."""
         admin_user = require_superuser(request.user)
+        # What is ticked here is given by hand, whatever groups gave before.
+        obj.mapped_rights = [right for right in obj.mapped_rights if FLAGS[right] not in form.changed_data]
         super().save_model(request, obj, form, change)
         changed = {name: str(form.cleaned_data.get(name)) for name in form.changed_data if name not in _NEVER_RECORDED}
         record("user.change" if change else "user.create", obj, user=admin_user, changed=changed)

@@ -5,6 +5,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from accounts.access import (
+    RANK,
     TO_MANAGE_MEMBERS,
     TO_RENAME_PROJECT,
     NotVisible,
@@ -12,7 +13,7 @@ from accounts.access import (
     require_role,
     require_superuser,
 )
-from accounts.models import Membership, Project, ProjectRole, User
+from accounts.models import MappedRight, Membership, Project, ProjectRole, User
 from audit.record import record
 
 
@@ -64,10 +65,11 @@ def change_role(*, user: User, project: Project, username: str, role: ProjectRol
     require_role(user, project, TO_MANAGE_MEMBERS)
     wanted = _valid_role(role)
     membership = _locked_membership(project, username)
+    _require_above_groups(membership, wanted)
     if wanted != ProjectRole.OWNER:
         _require_another_owner(project, membership)
-    before, membership.role = membership.role, wanted
-    membership.save(update_fields=["role"])
+    before, membership.role, membership.given_role = membership.role, wanted, None
+    membership.save(update_fields=["role", "given_role"])
     record("member.change_role", membership, user=user, project_id=project.pk, before=before, role=wanted.value)
     return membership
 
@@ -78,6 +80,7 @@ def remove_member(*, user: User, project: Project, username: str) -> None:
     if user.username != username:
         require_role(user, project, TO_MANAGE_MEMBERS)
     membership = _locked_membership(project, username)
+    _require_above_groups(membership, None)
     _require_another_owner(project, membership)
     record("member.remove", membership, user=user, project_id=project.pk, username=username, role=membership.role)
     membership.delete()
@@ -89,7 +92,9 @@ def set_pool_admin(*, user: User, account: User, is_pool_admin: bool) -> User:
     installation."""
     require_superuser(user)
     before, account.is_pool_admin = account.is_pool_admin, is_pool_admin
-    account.save(update_fields=["is_pool_admin"])
+    # By hand now, whatever groups gave before.
+    account.mapped_rights = [right for right in account.mapped_rights if right != MappedRight.POOL_ADMIN]
+    account.save(update_fields=["is_pool_admin", "mapped_rights"])
     record("user.set_pool_admin", account, user=user, before=before, is_pool_admin=is_pool_admin)
     return account
 
@@ -112,7 +117,17 @@ def _locked_membership(project: Project, username: str) -> Membership:
     return membership
 
 
+def _require_above_groups(membership: Membership, wanted: ProjectRole | None) -> None:
+    """Raises `ValidationError` for less than what the identity provider gives, which the next sign-in would undo."""
+    if membership.is_mapped and (wanted is None or RANK[wanted] <= RANK[ProjectRole(membership.role)]):
+        raise ValidationError(
+            f"`{membership.user.username}` is {membership.role} by a group of the identity provider: change it there; "
+            "only a higher role can be given here"
+        )
+
+
 def _require_another_owner(project: Project, membership: Membership) -> None:
-    owners = Membership.objects.filter(project=project, role=ProjectRole.OWNER)
-    if membership.role == ProjectRole.OWNER and owners.count() == 1:
+    # One by a group does not count: the group may be lost at any time.
+    owners = Membership.objects.filter(project=project, role=ProjectRole.OWNER, given_role=None)
+    if membership.role == ProjectRole.OWNER and not membership.is_mapped and owners.count() == 1:
         raise ValidationError(f"{project.name} must keep an owner: make somebody else an owner first")

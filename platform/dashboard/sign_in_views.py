@@ -5,7 +5,9 @@ from typing import Any
 
 from allauth.account.views import LoginView, ReauthenticateView
 from allauth.core.internal.ratelimit import decorator as rate_limit
+from django.conf import settings
 from django.contrib.auth.views import PasswordChangeView
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -35,6 +37,11 @@ class SignInView(LoginView):
             said = "The broker does not answer, which counts attempts: start Redis or Valkey, then try again."
             return render(request, "dashboard/notice.html", {"title": "Not now", "said": said}, status=503)
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if settings.TANDEM_OIDC_ONLY:
+            raise PermissionDenied(f"passwords open nothing here: log in by {settings.TANDEM_OIDC_NAME}")
+        return super().post(request, *args, **kwargs)
+
     def form_invalid(self, form: SignInForm) -> HttpResponse:
         response: HttpResponse = super().form_invalid(form)
         if form.has_error("__all__", TOO_MANY):
@@ -46,7 +53,8 @@ class SignInView(LoginView):
         context = super().get_context_data(**kwargs)
         if context["form"].is_bound and context["form"].has_error("__all__", TOO_MANY):
             context["wait_minutes"] = math.ceil(self._wait() / SECONDS_OF_MINUTE)
-        return {**context, "title": "Log in"}
+        names = {"provider": settings.TANDEM_OIDC_NAME} if settings.TANDEM_OIDC_ISSUER else {}
+        return {**context, **names, "title": "Log in", "takes_passwords": not settings.TANDEM_OIDC_ONLY}
 
     def _wait(self) -> int:
         return seconds_to_wait(self.request, self.request.POST.get("username", ""))

@@ -4,7 +4,7 @@ allauth finds the pages of its steps. Its other addresses, and its templates, ar
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from dashboard import second_factor_views, sign_in_views, views
+from dashboard import oidc_views, second_factor_views, sign_in_views, views
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -35,6 +35,9 @@ urlpatterns = [
     path("account/confirm/code", second_factor_views.ConfirmCodeView.as_view(), name="mfa_reauthenticate"),
     path("login", sign_in_views.SignInView.as_view(), name="login"),
     path("login/second-factor", second_factor_views.AskSecondFactorView.as_view(), name="mfa_authenticate"),
+    path("login/oidc", oidc_views.begin, name="oidc"),
+    path("login/<slug:provider_id>/callback", oidc_views.callback, name="openid_connect_callback"),
+    path("login/link/<str:code>", oidc_views.sign_in_link, name="sign-in-link"),
     path("login/inactive", sign_in_views.inactive, name="account_inactive"),
     path("logout", LogoutView.as_view(), name="logout"),
     # allauth's names for pages that have ours.

@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from accounts.models import User
-from accounts.sign_in.policies import OPTIONAL
+from accounts.sign_in.second_factor_policies import OPTIONAL
 from accounts.sign_in.selectors import must_set_up
 from api.problems import CONTENT_TYPE, problem
 from server.error_pages import is_api

@@ -4866,6 +4866,8 @@ export interface components {
             readonly id: number;
             readonly username: string;
             readonly role: components["schemas"]["ProjectRole"];
+            /** @description Whether a group of the identity provider gives the role. It ends with the group. */
+            readonly is_mapped: boolean;
             /** Format: date-time */
             readonly created_at: string;
         };

@@ -1,14 +1,18 @@
 """What allauth asks about accounts: which redirects are safe, and what is told and recorded of an attempt."""
 
+from datetime import timedelta
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.core import context
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import User
+from accounts.sign_in.selectors import came_from_provider
 from audit.record import record
 
 
@@ -56,6 +60,9 @@ class AccountAdapter(DefaultAccountAdapter):
         """Begin the session, under a new key. Recorded first: no session without its record."""
         record_sign_in(request, user, address=self.get_client_ip(request))
         super().login(request, user)
+        if came_from_provider(request.session):
+            # By then the provider is asked again whether they are still there, and in which groups.
+            request.session.set_expiry(timezone.now() + timedelta(hours=settings.TANDEM_OIDC_SESSION_HOURS))
 
 
 def record_sign_in(request: HttpRequest, user: User, *, address: str) -> None:

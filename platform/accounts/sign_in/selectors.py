@@ -2,11 +2,12 @@
 
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 
 from accounts.models import User
-from accounts.sign_in.policies import ADMINS, EVERYONE
+from accounts.sign_in.second_factor_policies import ADMINS, EVERYONE
 
 
 def has_second_factor(user: User) -> bool:
@@ -17,6 +18,11 @@ def num_recovery_codes(user: User) -> int:
     """How many of the user's recovery codes were not used yet."""
     codes = Authenticator.objects.filter(user=user, type=Authenticator.Type.RECOVERY_CODES).first()
     return 0 if codes is None else len(codes.wrap().get_unused_codes())
+
+
+def is_linked(user: User) -> bool:
+    """Whether the user may come in from the provider of OpenID Connect."""
+    return SocialAccount.objects.filter(user=user).exists()
 
 
 def is_required_of(user: User) -> bool:

@@ -115,6 +115,9 @@ class MemberBody(Answer):
     id = serializers.IntegerField(source="user_id")
     username = serializers.CharField(source="user.username")
     role = serializers.ChoiceField(ProjectRole.choices)
+    is_mapped = serializers.BooleanField(
+        help_text="Whether a group of the identity provider gives the role. It ends with the group."
+    )
     created_at = serializers.DateTimeField()
 
 
