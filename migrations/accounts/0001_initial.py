@@ -34,6 +34,7 @@ class Migration(migrations.Migration):
                 ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
                 ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
                 ('is_pool_admin', models.BooleanField(default=False, help_text='May manage nodes, GPUs, pools, shares and budgets. Superusers may without it.')),
+                ('is_service_account', models.BooleanField(default=False, editable=False, help_text='An account of scripts, which has tokens and never signs in.')),
                 ('mapped_rights', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('admin', 'Admin'), ('pool_admin', 'Pool Admin')], max_length=10), blank=True, default=list, editable=False, help_text='Those that groups of the identity provider gave, and take again.', size=None)),
                 ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
                 ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),

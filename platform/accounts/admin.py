@@ -12,6 +12,7 @@ from django.http import HttpRequest
 
 from accounts.access import require_superuser
 from accounts.models import ApiToken, Membership, Project, User
+from accounts.service_accounts import end_access
 from accounts.sign_in.group_roles import FLAGS
 from audit.read_only_admin import register
 from audit.record import record
@@ -35,6 +36,8 @@ class AccountAdmin(UserAdmin):  # type: ignore[type-arg]  # generic for mypy alo
         # What is ticked here is given by hand, whatever groups gave before.
         obj.mapped_rights = [right for right in obj.mapped_rights if FLAGS[right] not in form.changed_data]
         super().save_model(request, obj, form, change)
+        if not obj.is_active:
+            end_access(obj)
         changed = {name: str(form.cleaned_data.get(name)) for name in form.changed_data if name not in _NEVER_RECORDED}
         record("user.change" if change else "user.create", obj, user=admin_user, changed=changed)
 

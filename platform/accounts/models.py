@@ -33,6 +33,9 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # of `auth_to
     is_pool_admin = models.BooleanField(
         default=False, help_text="May manage nodes, GPUs, pools, shares and budgets. Superusers may without it."
     )
+    is_service_account = models.BooleanField(
+        default=False, editable=False, help_text="An account of scripts, which has tokens and never signs in."
+    )
     mapped_rights = ArrayField(
         models.CharField(max_length=10, choices=MappedRight.choices),
         default=list,

@@ -1,6 +1,6 @@
 """Writes to projects, memberships and roles. Invariant: a project always has an owner."""
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
@@ -22,6 +22,8 @@ def create_project(*, user: User, name: str) -> Project:
     """A new project owned by `user`. Raises `ValidationError` for an empty or overlong name, `PermissionDenied` for a
     token that is limited to projects."""
     require_every_project(user)
+    if user.is_service_account:
+        raise PermissionDenied("a service account belongs to one project, or to the pool: a person makes projects")
     project = Project(name=name.strip())
     # The id's first letters keep slugs apart without a search for a free one.
     project.slug = f"{slugify(project.name)[:100] or 'project'}-{project.id.hex[:8]}"
@@ -48,6 +50,8 @@ def add_member(*, user: User, project: Project, username: str, role: ProjectRole
     """Raises `ValidationError` for an unknown user name and for somebody who is a member already."""
     require_role(user, project, TO_MANAGE_MEMBERS)
     newcomer = User.objects.filter(username=username, is_active=True).first()
+    if newcomer is not None and newcomer.is_service_account:
+        raise ValidationError({"username": f"`{username}` is a service account, which belongs to one project"})
     if newcomer is None:
         raise ValidationError({"username": f"there is no user `{username}`: ask an admin to create the account"})
     membership, is_new = Membership.objects.get_or_create(
@@ -81,6 +85,8 @@ def remove_member(*, user: User, project: Project, username: str) -> None:
         require_role(user, project, TO_MANAGE_MEMBERS)
     membership = _locked_membership(project, username)
     _require_above_groups(membership, None)
+    if membership.user.is_service_account:
+        raise ValidationError(f"`{username}` is a service account of this project: switch it off instead")
     _require_another_owner(project, membership)
     record("member.remove", membership, user=user, project_id=project.pk, username=username, role=membership.role)
     membership.delete()
@@ -127,7 +133,8 @@ def _require_above_groups(membership: Membership, wanted: ProjectRole | None) ->
 
 
 def _require_another_owner(project: Project, membership: Membership) -> None:
-    # One by a group does not count: the group may be lost at any time.
+    # One by a group does not count, since the group may be lost at any time, nor does a script.
     owners = Membership.objects.filter(project=project, role=ProjectRole.OWNER, given_role=None)
-    if membership.role == ProjectRole.OWNER and not membership.is_mapped and owners.count() == 1:
+    owners = owners.filter(user__is_service_account=False)
+    if list(owners[:2]) == [membership]:
         raise ValidationError(f"{project.name} must keep an owner: make somebody else an owner first")

@@ -88,6 +88,6 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 
 def inactive(request: HttpRequest) -> HttpResponse:
-    """Where allauth sends somebody whose account is switched off, once the password was right."""
-    said = "This account is switched off: ask an administrator of this installation."
+    """Where somebody comes whose account is switched off, or a script's, once the password was right."""
+    said = "This account is switched off, or a service account: ask an administrator of this installation."
     return render(request, "dashboard/notice.html", {"title": "Not signed in", "said": said}, status=403)

@@ -8,6 +8,7 @@ from allauth.account.internal.flows.login import get_authentication_records
 from allauth.core import context
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
@@ -50,6 +51,13 @@ class AccountAdapter(DefaultAccountAdapter):
             object_id="" if account else "unknown",
             address=self.get_client_ip(request),
         )
+
+    def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
+        """Keep scripts' accounts out, whatever brought them here: an administrator may have set a password."""
+        if user.is_service_account:
+            record("user.sign_in_refused", user, user=user, why="service account", address=self.get_client_ip(request))
+            return redirect("account_inactive")
+        return super().pre_login(request, user, **kwargs)
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         """Record that an account which is switched off was asked for with its own password."""

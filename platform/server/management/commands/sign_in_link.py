@@ -17,8 +17,8 @@ class Command(BaseCommand):
         parser.add_argument("username")
 
     def handle(self, *args: Any, username: str, **options: Any) -> None:
-        account = User.objects.filter(username=username, is_active=True).first()
+        account = User.objects.filter(username=username, is_active=True, is_service_account=False).first()
         if account is None:
-            raise CommandError(f"there is no active user `{username}`")
+            raise CommandError(f"there is no active user `{username}` who is a person")
         link = settings.TANDEM_PUBLIC_URL + reverse("sign-in-link", args=[make_sign_in_link(account=account)])
         self.stdout.write(f"Signs {username} in, once, within {LIFETIME_SECONDS // 60} minutes:\n{link}")
