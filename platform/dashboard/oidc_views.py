@@ -7,6 +7,7 @@ from allauth.account.adapter import get_adapter as get_account_adapter
 from allauth.account.internal.flows.login import perform_login, record_authentication
 from allauth.account.models import Login
 from allauth.account.utils import get_next_redirect_url
+from allauth.core.internal.ratelimit import decorator as rate_limit
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
@@ -24,6 +25,7 @@ from accounts.sign_in.sign_in_links import account_of_link, take_sign_in_link
 
 @require_safe
 @never_cache
+@rate_limit(action="login", app="allauth.account", limit_get=True)
 def begin(request: HttpRequest) -> HttpResponse:
     """Send the browser to the provider; `?link` adds the provider to the account that is logged in.
 

@@ -6,6 +6,7 @@ from typing import Any
 from allauth.account.views import LoginView, ReauthenticateView
 from allauth.core.internal.ratelimit import decorator as rate_limit
 from django.conf import settings
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import PasswordChangeView
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -67,7 +68,8 @@ class ConfirmPasswordView(ReauthenticateView):
     extra_context = {"title": "Confirm that it is you", "section": "account"}
 
 
-@method_decorator(rate_limit(action="change_password", app="allauth.account"), name="dispatch")
+# In this order: attempts are counted by user.
+@method_decorator((login_required, rate_limit(action="change_password", app="allauth.account")), name="dispatch")
 class ChangePasswordView(PasswordChangeView):
     template_name = "dashboard/password.html"
     success_url = reverse_lazy("account")

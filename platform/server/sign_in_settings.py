@@ -39,7 +39,6 @@ SIGN_IN_APPS = [
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
 ]
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 ACCOUNT_ADAPTER = "accounts.sign_in.account_adapter.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
 # `SocialAdapter` says who may have an address that somebody else has.

@@ -40,6 +40,10 @@ class AccountAdapter(DefaultAccountAdapter):
         """Administrators make the accounts."""
         return False
 
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """What failed attempts are counted by. allauth adds the host, of which a server has several names."""
+        return str(credentials.get("username", "")).lower()
+
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         """Record the attempt. What was typed is kept only where it names an account: people type passwords there."""
         account = User.objects.filter(username=credentials.get("username", "")).first()

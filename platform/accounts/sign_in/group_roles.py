@@ -32,9 +32,10 @@ def groups_of(claims: Mapping[str, Any]) -> frozenset[str]:
 def apply_group_roles(*, user: User, groups: frozenset[str]) -> None:
     """Give the user what their groups give, and take what they gave before and do not any more."""
     mapping = read_group_roles(settings.TANDEM_OIDC_GROUP_ROLES)
+    # Locked, so that of two sign-ins at once the second sees what the first has given.
+    user.refresh_from_db(fields=[*FLAGS.values(), "mapped_rights"], from_queryset=User.objects.select_for_update())
     _apply_rights(user, set(map(MappedRight, mapping.rights(groups))))
     wanted = {slug: max(map(ProjectRole, roles), key=RANK.__getitem__) for slug, roles in mapping.roles(groups).items()}
-    # Locked in one order, so that two sign-ins of one user do not wait for each other.
     projects = {project.slug: project for project in Project.objects.filter(slug__in=wanted)}
     held = Membership.objects.select_for_update().filter(user=user).order_by("pk").select_related("project")
     memberships = {membership.project.slug: membership for membership in held}

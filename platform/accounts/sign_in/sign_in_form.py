@@ -38,5 +38,7 @@ class SignInForm(forms.Form):
         return self.cleaned_data
 
     def login(self, request: HttpRequest, redirect_url: str | None) -> HttpResponse:
-        """Sign in, or ask for the second factor first."""
+        """Sign in, or ask for the second factor first, under another key already: somebody who planted the session's
+        could otherwise type codes in it."""
+        request.session.cycle_key()
         return perform_password_login(request, self.credentials, Login(user=self.user, redirect_url=redirect_url))

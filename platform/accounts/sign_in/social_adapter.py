@@ -17,6 +17,9 @@ from accounts.models import User
 from accounts.sign_in.group_roles import apply_group_roles
 from audit.record import record
 
+MAX_WHY_CHARS = 300
+"""Of what went wrong, which may hold a whole page of the provider's."""
+
 
 class SocialAdapter(DefaultSocialAccountAdapter):
     """Every refusal is a page that says why, and a row of the audit log."""
@@ -64,7 +67,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):
             said, why = f"You did not sign in at {provider.name}.", "cancelled"
         else:
             said = f"Signing in by {provider.name} failed. Try again; if it fails again, tell an administrator."
-            why = str(exception or error or "") or "no sign-in was begun here"
+            why = str(exception or "no sign-in was begun here")[:MAX_WHY_CHARS]
         record_refusal(request, User(), why=why)
         raise ImmediateHttpResponse(refusal_page(request, said))
 

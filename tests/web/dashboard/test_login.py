@@ -150,16 +150,32 @@ def test_attempts_are_recorded_without_what_may_have_been_a_password(visitor: Ca
     assert not any(word in str(vars(entry)) for entry in entries for word in ("hunter2", "battery", "horse"))
 
 
-def test_an_account_that_is_switched_off_is_told_so_after_the_right_password_alone(
+def test_an_account_that_is_switched_off_does_not_tell_whether_the_password_was_right(
     visitor: Callable[[], Client], bob: User
 ) -> None:
     bob.is_active = False
     bob.save()
-    assert visitor().post(reverse("login"), wrong(bob)).status_code == 200
-    client = visitor()
-    answer = client.post(reverse("login"), right(bob), follow=True)
-    assert answer.status_code == 403 and b"switched off" in answer.content
-    assert client.get("/").status_code == 302
+    for form in (wrong(bob), right(bob)):
+        answer = visitor().post(reverse("login"), form)
+        assert answer.status_code == 200 and b"The user name or the password is wrong." in answer.content
+
+
+def test_the_password_is_changed_by_who_is_logged_in_and_that_is_recorded(client: Client, bob: User) -> None:
+    form = {"old_password": "correct horse", "new_password1": "staple battery 9", "new_password2": "staple battery 9"}
+    assert client.post("/account/password", form).headers["Location"].startswith("/login")
+    client.force_login(bob)
+    other = Client()
+    other.force_login(bob)
+    assert client.post("/account/password", form).headers["Location"] == "/account"
+    assert client.get("/account").status_code == 200
+    assert other.get("/account").status_code == 302, "sessions elsewhere end"
+    assert AuditEntry.objects.get().action == "user.change_password"
+
+
+def test_the_current_password_is_guessed_five_times_a_minute_at_most(client: Client, bob: User) -> None:
+    client.force_login(bob)
+    answers = [client.post("/account/password", {"old_password": "x"}).status_code for _ in range(6)]
+    assert answers == [200] * 5 + [429]
 
 
 def test_the_records_have_no_login_of_their_own(client: Client, bob: User) -> None:

@@ -36,6 +36,8 @@ def provider(server: OpenIdProvider, settings: Settings) -> Iterator[OpenIdProvi
     before = dict(vars(server))
     settings.TANDEM_OIDC_ISSUER = server.issuer
     settings.TANDEM_OIDC_NAME = "Example"
+    # All tests come from one address.
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login": "1000/m/ip"}
     (app,) = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
     configured = {
         "client_id": CLIENT_ID,
@@ -187,6 +189,13 @@ def test_the_provider_sends_nobody_to_a_foreign_address(provider: OpenIdProvider
 def test_another_site_cannot_begin_a_sign_in(provider: OpenIdProvider) -> None:
     answer = Client().get("/login/oidc", headers={"Sec-Fetch-Site": "cross-site"})
     assert answer.headers["Location"] == "/login"
+
+
+def test_an_address_that_begins_again_and_again_is_told_to_wait(provider: OpenIdProvider, settings: Settings) -> None:
+    """Each time the provider is asked."""
+    settings.ACCOUNT_RATE_LIMITS = {"login": "1/m/ip"}
+    answers = [Client(REMOTE_ADDR="198.51.100.7").get("/login/oidc") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [302, 429]
 
 
 def test_without_a_provider_there_is_no_button_and_no_address(client: Client) -> None:

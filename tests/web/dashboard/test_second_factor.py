@@ -53,9 +53,9 @@ def set_up(client: Client) -> tuple[str, list[str]]:
     return seed, re.findall(r"<li>(\d{8})</li>", shown)
 
 
-def log_in(user: User) -> tuple[Client, Any]:
-    """A browser of an address of its own, and the answer to its password."""
-    client = Client(REMOTE_ADDR=f"198.19.{next(_addresses)}.1")
+def log_in(user: User, client: Client | None = None) -> tuple[Client, Any]:
+    """A browser, of an address of its own unless it is given, and the answer to its password."""
+    client = client or Client(REMOTE_ADDR=f"198.19.{next(_addresses)}.1")
     return client, client.post("/login", {"username": user.username, "password": PASSWORD, "next": "/pool"})
 
 
@@ -106,9 +106,17 @@ def test_a_second_factor_is_set_up_after_the_password_and_its_codes_are_shown_on
     assert list(AuditEntry.objects.values_list("action", flat=True)) == ["user.set_second_factor"]
 
 
-def test_until_the_code_is_given_the_session_belongs_to_nobody(user: User, seeds: tuple[str, list[str]]) -> None:
-    client, answer = log_in(user)
+def test_until_the_code_is_given_the_session_belongs_to_nobody(
+    user: User, seeds: tuple[str, list[str]], settings: Settings
+) -> None:
+    client = Client()
+    session = client.session
+    session.save()
+    planted = str(session.session_key)
+    client.cookies[settings.SESSION_COOKIE_NAME] = planted
+    client, answer = log_in(user, client)
     assert answer.headers["Location"] == "/login/second-factor"
+    assert client.session.session_key != planted, "nobody who planted it may type codes"
     assert client.get("/pool").headers["Location"].startswith("/login")
     assert client.get("/api/v1/me").status_code == 401
     assert client.post("/api/v1/tokens", {}, content_type="application/json").status_code == 401

@@ -33,7 +33,11 @@ export function ServiceTokens({ account, onClose }: { account: ServiceAccount; o
       {tokens.value === undefined && tokens.error === null && <Loading />}
       {tokens.value?.length === 0 && <Empty title="No tokens yet">Each script needs one of its own.</Empty>}
       {tokens.value && tokens.value.length > 0 && (
-        <TokenTable tokens={tokens.value} onRevoke={(token) => void revoke(token)} />
+        <TokenTable
+          tokens={tokens.value}
+          onRevoke={(token) => void revoke(token)}
+          everywhere={account.project === null ? "the pool" : "its project"}
+        />
       )}
     </Dialog>
   );
