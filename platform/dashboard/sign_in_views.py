@@ -15,6 +15,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
+from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
 from accounts.sign_in.sign_in_form import TOO_MANY, SignInForm
@@ -89,6 +90,7 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@require_safe
 def inactive(request: HttpRequest) -> HttpResponse:
     """Where somebody comes whose account is switched off, or a script's, once the password was right."""
     said = "This account is switched off, or a service account: ask an administrator of this installation."

@@ -12334,6 +12334,8 @@ export interface operations {
                 readonly limit?: number;
                 /** @description Of this project only. */
                 readonly project?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12386,6 +12388,8 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description Number of results to return per page. */
                 readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path: {
@@ -12459,7 +12463,10 @@ export interface operations {
     };
     readonly service_accounts_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly id: number;

@@ -36,8 +36,6 @@ def provider(server: OpenIdProvider, settings: Settings) -> Iterator[OpenIdProvi
     before = dict(vars(server))
     settings.TANDEM_OIDC_ISSUER = server.issuer
     settings.TANDEM_OIDC_NAME = "Example"
-    # All tests come from one address.
-    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login": "1000/m/ip"}
     (app,) = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
     configured = {
         "client_id": CLIENT_ID,
