@@ -240,6 +240,17 @@ def test_an_administrator_resets_it_and_nobody_else(
     assert (entry.actor, entry.object_name, entry.changes) == ("root", user.username, {"num_removed": 2})
 
 
+def test_an_administrator_resets_it_in_the_records(
+    user: User, seeds: tuple[str, list[str]], client: Client, make_user: MakeUser
+) -> None:
+    action = {"action": "reset_second_factors", "_selected_action": [str(user.pk)]}
+    client.force_login(make_user("staff", is_staff=True))
+    assert client.post("/admin/accounts/user/", action).status_code == 403
+    client.force_login(make_user("root", is_superuser=True, is_staff=True))
+    assert client.post("/admin/accounts/user/", action).status_code == 302
+    assert not Authenticator.objects.filter(user=user).exists()
+
+
 def test_a_command_resets_it_for_the_last_administrator(user: User, seeds: tuple[str, list[str]]) -> None:
     call_command("reset_second_factor", user.username)
     assert not Authenticator.objects.filter(user=user).exists()
