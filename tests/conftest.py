@@ -67,6 +67,8 @@ def django_db_modify_db_settings(embedded_servers: None) -> None:
 
     # A slow hash protects real passwords; tests only log in.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # All tests come from one address. Those of the limit set one.
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login": None}
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -22,6 +22,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('actor', models.CharField(max_length=150)),
+                ('by_service_account', models.BooleanField(default=False)),
                 ('request_id', models.CharField(blank=True, default='', max_length=64)),
                 ('token_key', models.CharField(blank=True, default='', max_length=25)),
                 ('action', models.CharField(max_length=60)),

@@ -29,6 +29,7 @@ TO_DELETE_RUNS = ProjectRole.EDITOR
 TO_UPLOAD_PROMPTS = ProjectRole.EDITOR
 TO_MANAGE_SECRETS = ProjectRole.OWNER
 TO_MANAGE_WEBHOOKS = ProjectRole.OWNER
+TO_MANAGE_SERVICE_ACCOUNTS = ProjectRole.OWNER
 TO_RENAME_PROJECT = ProjectRole.OWNER
 TO_MANAGE_MEMBERS = ProjectRole.OWNER
 TO_READ_AUDIT = ProjectRole.OWNER
@@ -137,12 +138,35 @@ def require_pool_admin(user: Actor, pools: Collection[str] | None = None) -> Use
     return user
 
 
+def is_administrator(user: Actor) -> bool:
+    """Whether the user administers the installation."""
+    may = isinstance(user, User) and user.is_active and user.is_superuser
+    return may and _has_scope(user, TokenScope.ADMIN)
+
+
 def require_superuser(user: Actor) -> User:
     """The user. Raises `PermissionDenied` for anybody who does not administer the installation."""
-    may = isinstance(user, User) and user.is_active and user.is_superuser and _has_scope(user, TokenScope.ADMIN)
-    if not isinstance(user, User) or not may:
+    if not isinstance(user, User) or not is_administrator(user):
         raise PermissionDenied("this needs an administrator of this installation: ask one of them")
     return user
+
+
+def require_owner_of(user: Actor, account: User) -> None:
+    """Raises `NotVisible` or `PermissionDenied` unless `user` owns the service account's project, or administers the
+    installation where it is of none."""
+    membership = account.memberships.select_related("project").first()
+    if membership is None:
+        require_superuser(user)
+    else:
+        require_role(user, membership.project, TO_MANAGE_SERVICE_ACCOUNTS)
+
+
+def require_token_maker(user: Actor, account: User) -> None:
+    """Raises as `require_owner_of`, also for administrators: a token opens the project, which they need not see. And
+    `PermissionDenied` for an account that is switched off."""
+    require_owner_of(user, account)
+    if not account.is_active:
+        raise PermissionDenied(f"`{account.username}` is switched off: switch it on first")
 
 
 def _limits(user: Actor) -> TokenLimits | None:

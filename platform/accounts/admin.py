@@ -3,28 +3,59 @@ the project's page."""
 
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.access import require_superuser
 from accounts.models import ApiToken, Membership, Project, User
+from accounts.service_accounts import end_access
+from accounts.sign_in.group_roles import FLAGS
+from accounts.sign_in.second_factors import reset_second_factor
 from audit.read_only_admin import register
 from audit.record import record
+
+# allauth registers its records to be changed, past every rule and record, and shows the seeds of second factors.
+for model in (Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken):
+    admin.site.unregister(model)
 
 _NEVER_RECORDED = ("password", "password1", "password2", "usable_password")
 
 
 @admin.register(User)
 class AccountAdmin(UserAdmin):  # type: ignore[type-arg]  # generic for mypy alone
-    list_display = ("username", "is_active", "is_pool_admin", "is_staff", "is_superuser", "last_login")
-    list_filter = ("is_pool_admin", "is_superuser", "is_active")
+    list_display = (
+        "username",
+        "is_active",
+        "is_pool_admin",
+        "is_staff",
+        "is_superuser",
+        "is_service_account",
+        "last_login",
+    )
+    list_filter = ("is_pool_admin", "is_superuser", "is_active", "is_service_account")
+    actions = ("reset_second_factors",)
     fieldsets = (*(UserAdmin.fieldsets or ()), ("Pool", {"fields": ("is_pool_admin",)}))
+
+    @admin.action(description="Reset the second factor, for who has lost app and recovery codes")
+    def reset_second_factors(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        admin_user = require_superuser(request.user)
+        for account in queryset:
+            reset_second_factor(user=admin_user, account=account)
+        self.message_user(request, f"Reset: {', '.join(account.username for account in queryset)}.")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Save the account, and append to the audit log what was changed about it."""
         admin_user = require_superuser(request.user)
+        # What is ticked here is given by hand, whatever groups gave before.
+        obj.mapped_rights = [right for right in obj.mapped_rights if FLAGS[right] not in form.changed_data]
         super().save_model(request, obj, form, change)
+        if not obj.is_active:
+            end_access(obj)
         changed = {name: str(form.cleaned_data.get(name)) for name in form.changed_data if name not in _NEVER_RECORDED}
         record("user.change" if change else "user.create", obj, user=admin_user, changed=changed)
 

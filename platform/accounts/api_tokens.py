@@ -10,13 +10,14 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from knox.settings import knox_settings
 
-from accounts.access import NotVisible, visible_projects
+from accounts.access import NotVisible, require_token_maker, visible_projects
 from accounts.models import ApiToken, TokenScope, User
 from audit.record import record
+from live.publish import publish_sign_out
 
 
 def tokens_of(user: User) -> QuerySet[ApiToken]:
-    """The user's own tokens."""
+    """The tokens that open the account."""
     return ApiToken.objects.filter(user=user)
 
 
@@ -32,20 +33,26 @@ class TokenWish:
 
 
 @transaction.atomic
-def create_token(*, user: User, wish: TokenWish) -> tuple[ApiToken, str]:
+def create_token(*, user: User, wish: TokenWish, account: User | None = None) -> tuple[ApiToken, str]:
     """Create a token; returns its row and the token itself, which is never shown again. A token made with a token gets
-    its maker's limits where it names none, and ends with it at the latest.
+    its maker's limits where it names none, and ends with it at the latest. `account`: the service account that it is
+    for, which `user` manages; else it is the user's own.
 
     Raises `ValidationError` for projects that the user does not see, and for limits wider than those of the token that
     makes it.
     """
+    if account is not None:
+        require_token_maker(user, account)
     wish, lifetime = _narrowed(user, wish)
+    if account is not None:
+        # It sees one project at most, which its maker's token goes as far as.
+        wish = replace(wish, projects=None)
     asked = wish.projects or frozenset()
     projects = list(visible_projects(user).filter(pk__in=asked))
     if unknown := asked - {project.pk for project in projects}:
         raise ValidationError({"projects": f"you are a member of no project {', '.join(map(str, sorted(unknown)))}"})
     entry, token = ApiToken.objects.create(
-        user=user,
+        user=account or user,
         name=wish.name,
         expiry=lifetime,
         scopes=sorted(wish.scopes | {TokenScope.READ}),
@@ -58,6 +65,7 @@ def create_token(*, user: User, wish: TokenWish) -> tuple[ApiToken, str]:
         entry,
         user=user,
         object_id=entry.token_key,
+        owner=entry.user.username,
         expires_at=entry.expiry,
         scopes=entry.scopes,
         projects=sorted(project.name for project in projects),
@@ -84,10 +92,14 @@ def _narrowed(user: User, wish: TokenWish) -> tuple[TokenWish, timedelta]:
 
 
 @transaction.atomic
-def revoke_token(*, user: User, token_key: str) -> None:
-    """Delete the token, so that it no longer authenticates. Raises `NotVisible` unless it is the user's own."""
-    entry = tokens_of(user).filter(token_key=token_key).first()
+def revoke_token(*, user: User, token_key: str, account: User | None = None) -> None:
+    """Delete the token, so that it no longer authenticates, and close its sockets. Raises `NotVisible` unless it is the
+    user's own, or that of the service `account`, which `user` manages."""
+    if account is not None:
+        require_token_maker(user, account)
+    entry = tokens_of(account or user).filter(token_key=token_key).first()
     if entry is None:
         raise NotVisible("no such token")
-    record("token.revoke", entry, user=user, object_id=token_key)
+    record("token.revoke", entry, user=user, object_id=token_key, owner=entry.user.username)
+    publish_sign_out(entry.user_id, token_key)
     entry.delete()

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from accounts.token_limits import TokenLimits
 
 
+class MappedRight(models.TextChoices):
+    """Rights of the whole installation that groups of an identity provider may give."""
+
+    ADMIN = "admin"
+    POOL_ADMIN = "pool_admin"
+
+
 class User(AbstractUser):  # type: ignore[django-manager-missing]  # of `auth_token_set`: knox has no types
     """A person or an automation account.
 
@@ -25,6 +32,16 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # of `auth_to
     """Those of the token that the request came with; none for a session."""
     is_pool_admin = models.BooleanField(
         default=False, help_text="May manage nodes, GPUs, pools, shares and budgets. Superusers may without it."
+    )
+    is_service_account = models.BooleanField(
+        default=False, editable=False, help_text="An account of scripts, which has tokens and never signs in."
+    )
+    mapped_rights = ArrayField(
+        models.CharField(max_length=10, choices=MappedRight.choices),
+        default=list,
+        blank=True,
+        editable=False,
+        help_text="Those that groups of the identity provider gave, and take again.",
     )
 
 
@@ -85,6 +102,14 @@ class Membership(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=ProjectRole.choices, default=ProjectRole.VIEWER.value)
+    given_role = models.CharField(
+        max_length=10,
+        choices=ProjectRole.choices,
+        null=True,
+        blank=True,
+        help_text="What was given by hand, where groups of the identity provider give more: nothing, if empty. Null: "
+        "`role` itself was.",
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -95,3 +120,14 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.project}"
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether groups of the identity provider give the role, and take it again."""
+        return self.given_role is not None
+
+    @property
+    def role_by_hand(self) -> ProjectRole | None:
+        """The role that stays when all groups are lost."""
+        by_hand = self.role if self.given_role is None else self.given_role
+        return ProjectRole(by_hand) if by_hand else None

@@ -1,10 +1,11 @@
 """Writes to projects, memberships and roles. Invariant: a project always has an owner."""
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
 from accounts.access import (
+    RANK,
     TO_MANAGE_MEMBERS,
     TO_RENAME_PROJECT,
     NotVisible,
@@ -12,7 +13,7 @@ from accounts.access import (
     require_role,
     require_superuser,
 )
-from accounts.models import Membership, Project, ProjectRole, User
+from accounts.models import MappedRight, Membership, Project, ProjectRole, User
 from audit.record import record
 
 
@@ -21,6 +22,8 @@ def create_project(*, user: User, name: str) -> Project:
     """A new project owned by `user`. Raises `ValidationError` for an empty or overlong name, `PermissionDenied` for a
     token that is limited to projects."""
     require_every_project(user)
+    if user.is_service_account:
+        raise PermissionDenied("a service account belongs to one project, or to the pool: a person makes projects")
     project = Project(name=name.strip())
     # The id's first letters keep slugs apart without a search for a free one.
     project.slug = f"{slugify(project.name)[:100] or 'project'}-{project.id.hex[:8]}"
@@ -47,6 +50,8 @@ def add_member(*, user: User, project: Project, username: str, role: ProjectRole
     """Raises `ValidationError` for an unknown user name and for somebody who is a member already."""
     require_role(user, project, TO_MANAGE_MEMBERS)
     newcomer = User.objects.filter(username=username, is_active=True).first()
+    if newcomer is not None and newcomer.is_service_account:
+        raise ValidationError({"username": f"`{username}` is a service account, which belongs to one project"})
     if newcomer is None:
         raise ValidationError({"username": f"there is no user `{username}`: ask an admin to create the account"})
     membership, is_new = Membership.objects.get_or_create(
@@ -64,10 +69,11 @@ def change_role(*, user: User, project: Project, username: str, role: ProjectRol
     require_role(user, project, TO_MANAGE_MEMBERS)
     wanted = _valid_role(role)
     membership = _locked_membership(project, username)
+    _require_above_groups(membership, wanted)
     if wanted != ProjectRole.OWNER:
         _require_another_owner(project, membership)
-    before, membership.role = membership.role, wanted
-    membership.save(update_fields=["role"])
+    before, membership.role, membership.given_role = membership.role, wanted, None
+    membership.save(update_fields=["role", "given_role"])
     record("member.change_role", membership, user=user, project_id=project.pk, before=before, role=wanted.value)
     return membership
 
@@ -78,6 +84,9 @@ def remove_member(*, user: User, project: Project, username: str) -> None:
     if user.username != username:
         require_role(user, project, TO_MANAGE_MEMBERS)
     membership = _locked_membership(project, username)
+    _require_above_groups(membership, None)
+    if membership.user.is_service_account:
+        raise ValidationError(f"`{username}` is a service account of this project: switch it off instead")
     _require_another_owner(project, membership)
     record("member.remove", membership, user=user, project_id=project.pk, username=username, role=membership.role)
     membership.delete()
@@ -89,7 +98,9 @@ def set_pool_admin(*, user: User, account: User, is_pool_admin: bool) -> User:
     installation."""
     require_superuser(user)
     before, account.is_pool_admin = account.is_pool_admin, is_pool_admin
-    account.save(update_fields=["is_pool_admin"])
+    # By hand now, whatever groups gave before.
+    account.mapped_rights = [right for right in account.mapped_rights if right != MappedRight.POOL_ADMIN]
+    account.save(update_fields=["is_pool_admin", "mapped_rights"])
     record("user.set_pool_admin", account, user=user, before=before, is_pool_admin=is_pool_admin)
     return account
 
@@ -112,7 +123,18 @@ def _locked_membership(project: Project, username: str) -> Membership:
     return membership
 
 
+def _require_above_groups(membership: Membership, wanted: ProjectRole | None) -> None:
+    """Raises `ValidationError` for less than what the identity provider gives, which the next sign-in would undo."""
+    if membership.is_mapped and (wanted is None or RANK[wanted] <= RANK[ProjectRole(membership.role)]):
+        raise ValidationError(
+            f"`{membership.user.username}` is {membership.role} by a group of the identity provider: change it there; "
+            "only a higher role can be given here"
+        )
+
+
 def _require_another_owner(project: Project, membership: Membership) -> None:
-    owners = Membership.objects.filter(project=project, role=ProjectRole.OWNER)
-    if membership.role == ProjectRole.OWNER and owners.count() == 1:
+    # One by a group does not count, since the group may be lost at any time, nor does a script.
+    owners = Membership.objects.filter(project=project, role=ProjectRole.OWNER, given_role=None)
+    owners = owners.filter(user__is_service_account=False)
+    if list(owners[:2]) == [membership]:
         raise ValidationError(f"{project.name} must keep an owner: make somebody else an owner first")

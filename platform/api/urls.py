@@ -32,6 +32,7 @@ from api.views import (
     run_stream,
     runs,
     schema,
+    service_accounts,
     telemetry,
     usage,
     waiting_run,
@@ -41,6 +42,7 @@ from api.views import (
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("tokens", accounts.TokenViewSet, basename="token")
 router.register("users", accounts.UserViewSet, basename="user")
+router.register("service-accounts", service_accounts.ServiceAccountViewSet, basename="service-account")
 router.register("projects", accounts.ProjectViewSet, basename="project")
 router.register("prompt-sets", catalog.PromptSetViewSet, basename="prompt-set")
 router.register("secrets", catalog.SecretViewSet, basename="secret")
@@ -91,6 +93,12 @@ run_urls = [
 
 urlpatterns = [
     path("me", accounts.MeView.as_view()),
+    path("users/<int:user_id>/second-factor", accounts.SecondFactorView.as_view()),
+    path("service-accounts/<int:account_id>/tokens", service_accounts.ServiceTokenViewSet.as_view(MEMBERS)),
+    path(
+        "service-accounts/<int:account_id>/tokens/<str:token_id>",
+        service_accounts.ServiceTokenViewSet.as_view({"delete": "destroy"}),
+    ),
     path("projects/<uuid:project_id>/members", accounts.MemberViewSet.as_view(MEMBERS)),
     path("projects/<uuid:project_id>/members/<int:user_id>", accounts.MemberViewSet.as_view(MEMBER)),
     path("run-spec-schema", catalog.RunSpecSchemaView.as_view()),

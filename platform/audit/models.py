@@ -34,6 +34,8 @@ class AuditEntry(models.Model):
     """The user who asked for it. Without a constraint, so that the row stays as it is when the user is deleted."""
     actor = models.CharField(max_length=150)
     """The user's name at that time, or the command that acted."""
+    by_service_account = models.BooleanField(default=False)
+    """Whether a script's account asked for it, and no person."""
     request_id = models.CharField(max_length=64, blank=True, default="")
     """The request's `X-Request-ID`; empty where no request asked for it."""
     token_key = models.CharField(max_length=25, blank=True, default="")

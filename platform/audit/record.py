@@ -29,6 +29,8 @@ def record(
     return AuditEntry.objects.create(
         user_id=None if user is None else user.pk,
         actor=actor if user is None else user.get_username(),
+        # This app is below that of accounts, whose users know it of themselves.
+        by_service_account=getattr(user, "is_service_account", False),
         request_id=request.request_id,
         token_key=request.token_key,
         action=action,

@@ -6,9 +6,9 @@ secret's host. So whoever may start runs can use a secret but cannot send it els
 
 from urllib.parse import urlsplit
 
+from accounts.encryption import CannotDecrypt, decrypt
 from accounts.models import Project
 from catalog.base_models import ModelNotUsable, resolve_weights
-from catalog.encryption import CannotDecrypt, decrypt
 from catalog.models import Secret
 from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.contracts.run_spec import RunSpec

@@ -7,10 +7,10 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from accounts.access import TO_MANAGE_SECRETS, TO_UPLOAD_PROMPTS, require_role
+from accounts.encryption import encrypt
 from accounts.models import Project, User
 from audit.record import record
 from catalog.checked_prompts import PromptsRefused, check_prompts
-from catalog.encryption import encrypt
 from catalog.models import PromptSet, Secret
 from catalog.prompt_pictures import picture_problem
 from worker.contracts.prompts import Prompt, dump_prompts

@@ -1,9 +1,10 @@
-"""Addresses of the pages. `login` is the name that settings redirect to."""
+"""Addresses of the pages. `login` is the name that settings redirect to; `mfa_…` and `account_…` are those by which
+allauth finds the pages of its steps. Its other addresses, and its templates, are not served."""
 
-from django.contrib.auth import views as auth_views
-from django.urls import path, reverse_lazy
+from django.contrib.auth.views import LogoutView
+from django.urls import path
 
-from dashboard import views
+from dashboard import oidc_views, second_factor_views, sign_in_views, views
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -21,17 +22,25 @@ urlpatterns = [
     path("lending", views.lending, name="lending"),
     path("projects", views.projects, name="projects"),
     path("account", views.account, name="account"),
+    path("account/password", sign_in_views.ChangePasswordView.as_view(), name="password"),
+    path("account/second-factor", second_factor_views.SetUpView.as_view(), name="mfa_activate_totp"),
+    path("account/second-factor/remove", second_factor_views.RemoveView.as_view(), name="mfa_deactivate_totp"),
+    path("account/recovery-codes", second_factor_views.RecoveryCodesView.as_view(), name="mfa_view_recovery_codes"),
     path(
-        "account/password",
-        auth_views.PasswordChangeView.as_view(
-            template_name="dashboard/password.html", success_url=reverse_lazy("account")
-        ),
-        name="password",
+        "account/recovery-codes/new",
+        second_factor_views.NewRecoveryCodesView.as_view(),
+        name="mfa_generate_recovery_codes",
     ),
-    path(
-        "login",
-        auth_views.LoginView.as_view(template_name="dashboard/login.html", redirect_authenticated_user=True),
-        name="login",
-    ),
-    path("logout", auth_views.LogoutView.as_view(), name="logout"),
+    path("account/confirm/password", sign_in_views.ConfirmPasswordView.as_view(), name="account_reauthenticate"),
+    path("account/confirm/code", second_factor_views.ConfirmCodeView.as_view(), name="mfa_reauthenticate"),
+    path("login", sign_in_views.SignInView.as_view(), name="login"),
+    path("login/second-factor", second_factor_views.AskSecondFactorView.as_view(), name="mfa_authenticate"),
+    path("login/oidc", oidc_views.begin, name="oidc"),
+    path("login/<slug:provider_id>/callback", oidc_views.callback, name="openid_connect_callback"),
+    path("login/link/<str:code>", oidc_views.sign_in_link, name="sign-in-link"),
+    path("login/inactive", sign_in_views.inactive, name="account_inactive"),
+    path("logout", LogoutView.as_view(), name="logout"),
+    # allauth's names for pages that have ours.
+    path("login", sign_in_views.SignInView.as_view(), name="account_login"),
+    path("account", views.account, name="mfa_index"),
 ]

@@ -5,11 +5,14 @@ Invariant: a page about a run that the user may not see is a 404 before any scri
 
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from accounts.models import User
+from accounts.sign_in.selectors import has_second_factor, is_linked, num_recovery_codes
 from dashboard.modules import modules_of
 from dashboard.shell import page_view, shell
 from fleet.models import Gpu
@@ -55,7 +58,17 @@ def compare(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
-    context = {"title": "Account", "section": "account", "modules": modules_of("account")}
+    user = request.user
+    assert isinstance(user, User)
+    context = {
+        "title": "Account",
+        "section": "account",
+        "modules": modules_of("account"),
+        "has_second_factor": has_second_factor(user),
+        "num_recovery_codes": num_recovery_codes(user),
+        "provider": settings.TANDEM_OIDC_NAME if settings.TANDEM_OIDC_ISSUER else "",
+        "is_linked": is_linked(user),
+    }
     return render(request, "dashboard/account.html", context)
 
 

@@ -19,8 +19,8 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from accounts.encryption import CannotDecrypt, decrypt
 from audit.record import record
-from catalog.encryption import CannotDecrypt, decrypt
 from hooks.emails import send_email
 from hooks.http_posts import Outcome, post
 from hooks.message_forms import body_of

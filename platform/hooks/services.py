@@ -10,9 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.access import TO_MANAGE_WEBHOOKS, require_pool_admin, require_role
+from accounts.encryption import encrypt
 from accounts.models import Project, User
 from audit.record import record
-from catalog.encryption import encrypt
 from catalog.outbound_guard import url_problem
 from hooks.emails import NO_SERVER
 from hooks.hook_events import POOL_EVENTS, PROJECT_EVENTS, TEST, HookEvent

@@ -31,6 +31,10 @@ def project_group(project_id: UUID | str) -> str:
     return f"project.{project_id}"
 
 
+def user_group(user_id: int) -> str:
+    return f"user.{user_id}"
+
+
 def publish_run(run_id: UUID | str, items: Sequence[Mapping[str, Any]]) -> None:
     """Send stream items, each `{stream_seq, type, at, attempt, body}` of plain JSON values, to a run's sockets."""
     if items:
@@ -70,6 +74,12 @@ def publish_pool(
     )
 
 
+def publish_sign_out(user_id: int, token_key: str = "") -> None:
+    """Have the user's sockets closed: those that came with the token, or all of them."""
+    message: Message = {"token_key": token_key}
+    transaction.on_commit(lambda: sender.put(user_group(user_id), message, merge_sign_outs))
+
+
 def flush(timeout_seconds: float = 5.0) -> bool:
     """Wait until everything published so far is sent; for shutdown and tests."""
     return sender.flush(timeout_seconds)
@@ -87,6 +97,10 @@ def merge_items(messages: Sequence[Message]) -> Message:
 def merge_runs(messages: Sequence[Message]) -> Message:
     latest = {run["id"]: run for message in messages for run in message["runs"]}
     return {"type": "project.runs", "runs": list(latest.values())}
+
+
+def merge_sign_outs(messages: Sequence[Message]) -> Message:
+    return {"type": "user.signed_out", "token_keys": sorted({message["token_key"] for message in messages})}
 
 
 def merge_pool(messages: Sequence[Message]) -> Message:

@@ -9,6 +9,9 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from fsspec import available_protocols
 
+from accounts.sign_in.group_files import GroupRolesInvalid, read_group_roles
+from accounts.sign_in.second_factor_policies import POLICIES
+
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 POSTGRES_ENGINE = "django.db.backends.postgresql"
 
@@ -121,6 +124,44 @@ def check_limits(**_: Any) -> list[CheckMessage]:
     ]
 
 
+def check_second_factor(**_: Any) -> list[CheckMessage]:
+    """`TANDEM_SECOND_FACTOR` is one of its values."""
+    if settings.TANDEM_SECOND_FACTOR in POLICIES:
+        return []
+    return [
+        Error(
+            f"`TANDEM_SECOND_FACTOR` must be one of {', '.join(POLICIES)}, got {settings.TANDEM_SECOND_FACTOR!r}.",
+            hint="Who must have a second factor to sign in by password; leave it out for nobody.",
+            id="tandem.E010",
+        )
+    ]
+
+
+def check_provider(**_: Any) -> list[CheckMessage]:
+    """The provider of OpenID Connect is whole, reached over TLS, and its groups' file can be read."""
+    problems: list[CheckMessage] = []
+
+    def wrong(said: str, hint: str, check_id: str) -> None:
+        problems.append(Error(said, hint=hint, id=check_id))
+
+    parts = urlsplit(settings.TANDEM_OIDC_ISSUER)
+    if settings.TANDEM_OIDC_ONLY and not settings.TANDEM_OIDC_ISSUER:
+        wrong("`TANDEM_OIDC_ONLY` needs `TANDEM_OIDC_ISSUER`.", "Nobody could sign in: name the issuer.", "tandem.E011")
+    if not settings.TANDEM_OIDC_ISSUER:
+        return problems
+    if parts.scheme != "https" and parts.hostname not in LOOPBACK:
+        said = f"`TANDEM_OIDC_ISSUER` must begin with https://, got {settings.TANDEM_OIDC_ISSUER!r}."
+        wrong(said, "Give it as the provider's discovery document writes `issuer`.", "tandem.E012")
+    for name in ("TANDEM_OIDC_CLIENT_ID", "TANDEM_OIDC_CLIENT_SECRET"):
+        if not getattr(settings, name):
+            wrong(f"`{name}` is missing.", "Register Tandem at the provider, which gives both.", "tandem.E013")
+    try:
+        read_group_roles(settings.TANDEM_OIDC_GROUP_ROLES)
+    except GroupRolesInvalid as error:
+        wrong(f"`TANDEM_OIDC_GROUP_ROLES`: {error}.", "deploy/docs/guides/sign_in.md shows such a file.", "tandem.E014")
+    return problems
+
+
 def check_model_roots(**_: Any) -> list[CheckMessage]:
     """Each of `TANDEM_MODEL_ROOTS` is a folder."""
     return [
@@ -170,6 +211,8 @@ ALL_CHECKS: tuple[Check, ...] = (
     check_storage,
     check_port,
     check_limits,
+    check_second_factor,
+    check_provider,
     check_model_roots,
     check_https,
     check_debug,

@@ -11,26 +11,26 @@ API_PREFIX = "/api/"
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     said = "the request is malformed: check its address, its headers and its size"
-    return _problem(400, said) if _is_api(request) else defaults.bad_request(request, exception)
+    return _problem(400, said) if is_api(request) else defaults.bad_request(request, exception)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     said = f"there is no address {request.path[:200]}: /api/v1/docs lists those that there are"
-    return _problem(404, said) if _is_api(request) else defaults.page_not_found(request, exception)
+    return _problem(404, said) if is_api(request) else defaults.page_not_found(request, exception)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    if not _is_api(request):
+    if not is_api(request):
         return defaults.permission_denied(request, exception)
     return _problem(403, str(exception) or "you may not do this")
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
     said = "a defect of Tandem: its log has the traceback under this request's `X-Request-ID`"
-    return _problem(500, said) if _is_api(request) else defaults.server_error(request)
+    return _problem(500, said) if is_api(request) else defaults.server_error(request)
 
 
-def _is_api(request: HttpRequest) -> bool:
+def is_api(request: HttpRequest) -> bool:
     return request.path.startswith(API_PREFIX)
 
 

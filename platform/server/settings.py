@@ -5,6 +5,8 @@ from typing import Any
 
 from server import environment
 from server.environment import ROOT, env
+from server.sign_in_settings import *  # noqa: F403
+from server.sign_in_settings import SIGN_IN_APPS
 
 # --- Tandem -----------------------------------------------------------------------------------------------------------
 
@@ -61,6 +63,7 @@ INSTALLED_APPS = [
     "knox",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    *SIGN_IN_APPS,
     *LOCAL_APPS,
 ]
 APPS_WITH_TABLES = ["audit", "accounts", "catalog", "hooks", "fleet", "runs", "telemetry", "gallery", "api"]
@@ -77,6 +80,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "server.second_factor_middleware.SecondFactorMiddleware",
     "server.middleware.FrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "server.urls"

@@ -15,3 +15,5 @@ handler400 = "server.error_pages.bad_request"
 handler403 = "server.error_pages.permission_denied"
 handler404 = "server.error_pages.page_not_found"
 handler500 = "server.error_pages.server_error"
+# Django knows no handler of 429; allauth looks for it here.
+handler429 = "dashboard.sign_in_views.too_many_requests"

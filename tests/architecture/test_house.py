@@ -33,6 +33,7 @@ OF_ONE_SUBJECT = {
     "ingest.py": "the words of the ingest, and the service that speaks them",
     "pools.py": "the record of a pool, and its body over REST",
     "previews.py": "the words of a preview, and the service that speaks them",
+    "service_accounts.py": "the service that makes them, and their body over REST",
     "gpu_tests.py": "the words of a test of a GPU, its record, and the service that speaks them",
     "demo.py": "the command, and what it does",
     "build.py": "builds a run's components, or the demo model",

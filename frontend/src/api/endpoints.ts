@@ -15,12 +15,15 @@ import type {
   NewPromptSet,
   NewRun,
   NewSecret,
+  NewServiceAccount,
+  NewServiceToken,
   NewToken,
   NewWebhook,
   operations,
   PatchedAnnotationsToWrite,
   PatchedPoolToChange,
   PatchedRunChanges,
+  PatchedServiceAccountChanges,
   PatchedWebhookChanges,
   PolicyToSet,
   PoolActions,
@@ -106,6 +109,8 @@ const MAX_ITEMS = 1000;
 const MAX_CHANGES = 50;
 /** The most tests of a GPU that its page lists. */
 const MAX_TESTS = 20;
+/** The most service accounts that a project or the pool lists. */
+const MAX_SERVICE_ACCOUNTS = 1000;
 /** The most webhooks that a project or the pool lists. */
 const MAX_WEBHOOKS = 1000;
 /** The most messages of a webhook that its dialog lists. */
@@ -197,6 +202,22 @@ export const api = {
   secrets: (project: string) => results(call("GET", "/api/v1/secrets", { query: { project } })),
   createSecret: (body: NewSecret) => call("POST", "/api/v1/secrets", { body }),
   deleteSecret: (id: string) => call("DELETE", "/api/v1/secrets/{id}", { path: { id } }),
+
+  /** Those of a project; the pool's, without one. */
+  serviceAccounts: async (project: string | null) => {
+    const query = { limit: MAX_SERVICE_ACCOUNTS, ...(project === null ? {} : { project }) };
+    const rows = await results(call("GET", "/api/v1/service-accounts", { query }));
+    return rows.filter((row) => row.project === project);
+  },
+  createServiceAccount: (body: NewServiceAccount) => call("POST", "/api/v1/service-accounts", { body }),
+  changeServiceAccount: (id: number, body: PatchedServiceAccountChanges) =>
+    call("PATCH", "/api/v1/service-accounts/{id}", { path: { id }, body }),
+  serviceTokens: (account_id: number) =>
+    results(call("GET", "/api/v1/service-accounts/{account_id}/tokens", { path: { account_id } })),
+  createServiceToken: (account_id: number, body: NewServiceToken) =>
+    call("POST", "/api/v1/service-accounts/{account_id}/tokens", { path: { account_id }, body }),
+  revokeServiceToken: (account_id: number, token_id: string) =>
+    call("DELETE", "/api/v1/service-accounts/{account_id}/tokens/{token_id}", { path: { account_id, token_id } }),
 
   /** Those of a project; the pool's, without one. */
   webhooks: async (project: string | null) => {

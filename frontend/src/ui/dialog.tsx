@@ -31,7 +31,7 @@ export function Dialog(props: Props) {
       onClick={closeOnBackdrop}
     >
       <div class="stack">
-        <div class="row-between">
+        <div class="row-between dialog-head">
           <h2>{props.title}</h2>
           <button type="button" class="button quiet small" aria-label="Close" onClick={() => element.current?.close()}>
             <Icon name="close" />

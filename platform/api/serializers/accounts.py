@@ -114,7 +114,11 @@ class ProjectName(serializers.Serializer[Any]):
 class MemberBody(Answer):
     id = serializers.IntegerField(source="user_id")
     username = serializers.CharField(source="user.username")
+    is_service_account = serializers.BooleanField(source="user.is_service_account", help_text="A script's account.")
     role = serializers.ChoiceField(ProjectRole.choices)
+    is_mapped = serializers.BooleanField(
+        help_text="Whether a group of the identity provider gives the role. It ends with the group."
+    )
     created_at = serializers.DateTimeField()
 
 

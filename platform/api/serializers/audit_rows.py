@@ -22,6 +22,7 @@ class AuditRow(ModelAnswer):
             "id",
             "at",
             "actor",
+            "by_service_account",
             "token_key",
             "action",
             "object_type",
@@ -34,6 +35,7 @@ class AuditRow(ModelAnswer):
         ]
         extra_kwargs = {
             "actor": {"help_text": "The user's name at that time, or the command that acted."},
+            "by_service_account": {"help_text": "Whether a script's account asked for it, and no person."},
             "token_key": {"help_text": "First characters of the API token; empty for a browser's session."},
             "action": {"help_text": "`<object>.<verb>`, such as `gpu.drain`."},
             "request_id": {"help_text": "The request's `X-Request-ID`; empty where no request asked for it."},

@@ -16,6 +16,7 @@ from rest_framework.viewsets import GenericViewSet
 from accounts import api_tokens, selectors, services
 from accounts.access import NotVisible, get_project, is_pool_admin, roles_of, visible_projects
 from accounts.models import Membership, Project
+from accounts.sign_in.second_factors import reset_second_factor
 from api.pages import ByName, CursorPage
 from api.request_parsing import checked, user_of
 from api.serializers import accounts as bodies
@@ -54,6 +55,17 @@ class UserViewSet(GenericViewSet[Any]):
         account = get_object_or_404(self.get_queryset(), pk=pk)
         changed = services.set_pool_admin(user=user_of(request), account=account, **asked)
         return Response(bodies.AccountBody(changed).data)
+
+
+class SecondFactorView(APIView):
+    """The second factor of an account, for those who administer the installation."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, user_id: int) -> Response:
+        """Remove app and recovery codes, for somebody who has lost both."""
+        account = get_object_or_404(selectors.users(request.user), pk=user_id)
+        reset_second_factor(user=user_of(request), account=account)
+        return Response(status=204)
 
 
 class ByCreation(CursorPage):

@@ -18,7 +18,8 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
 
 from accounts.access import Actor, NotVisible, visible_projects
-from live.publish import project_group, run_group
+from accounts.models import User
+from live.publish import project_group, run_group, user_group
 from runs.models import Run
 from runs.selectors import get_run, run_body_for
 from telemetry import selectors
@@ -55,6 +56,8 @@ class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
     async def connect(self) -> None:
         await self.accept()
         self.user = await database_sync_to_async(user_of)(self.scope)
+        if isinstance(self.user, User):
+            await self.channel_layer.group_add(user_group(self.user.pk), self.channel_name)
         if await self._close_on_refusal(self.begin):
             self._heart = asyncio.create_task(self._beat())
             self._poller = asyncio.create_task(self._poll())
@@ -65,7 +68,15 @@ class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
             self._poller.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._poller
+        if isinstance(self.user, User):
+            await self.channel_layer.group_discard(user_group(self.user.pk), self.channel_name)
         await self.end()
+
+    async def user_signed_out(self, frame: dict[str, Any]) -> None:
+        """Close at once what is revoked; the poll finds it too, should this frame be lost."""
+        limits = self.user.token_limits if isinstance(self.user, User) else None
+        if "" in frame["token_keys"] or (limits is not None and limits.token_key in frame["token_keys"]):
+            await self._close(NOT_VISIBLE)
 
     @abstractmethod
     async def begin(self) -> None:

@@ -9,6 +9,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from accounts.access import Actor, NotVisible
 from accounts.models import User
+from accounts.sign_in.selectors import must_set_up
 from accounts.sign_ins import is_still_signed_in
 from accounts.token_limits import limits_of
 
@@ -19,12 +20,14 @@ def query_of(scope: dict[str, Any]) -> dict[str, str]:
 
 
 def user_of(scope: dict[str, Any]) -> Actor:
-    """The user behind `?token=`, or of the session cookie; anonymous when the token is unknown or expired."""
+    """The user behind `?token=`, or of the session cookie; anonymous when the token is unknown or expired, and when the
+    session still lacks a second factor that is required."""
     token = query_of(scope).get("token")
     if token is None:
         user: Actor = scope.get("user") or AnonymousUser()
         # Channels' lazy user is resolved here, where database access is allowed.
-        return user if user.is_authenticated else AnonymousUser()
+        may = isinstance(user, User) and not must_set_up(user, scope.get("session"))
+        return user if may else AnonymousUser()
     try:
         owner, used = TokenAuthentication().authenticate_credentials(token.encode())
     except AuthenticationFailed:

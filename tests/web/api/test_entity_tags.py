@@ -24,6 +24,8 @@ UNTAGGED = {
     "delete prompt-sets/<uuid:pk>": "cannot be changed",
     "delete secrets/<uuid:pk>": "cannot be changed or read",
     "delete tokens/<str:pk>": "cannot be changed",
+    "delete service-accounts/<int:account_id>/tokens/<str:token_id>": "cannot be changed",
+    "delete users/<int:user_id>/second-factor": "removed as a whole",
     "delete run-views/<uuid:view_id>": "saved anew as a whole",
     "delete runs/<uuid:run_id>/queue-place": "a run's place is where it was moved last",
 }

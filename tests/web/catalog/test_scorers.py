@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from accounts.encryption import CannotDecrypt, decrypt, encrypt
 from accounts.models import Project, User
 from catalog.base_models import ModelNotUsable
-from catalog.encryption import CannotDecrypt, decrypt, encrypt
 from catalog.models import Secret
 from catalog.scorers import scorer_problems, tokens_for, with_resolved_weights
 from catalog.services import create_secret, delete_secret

@@ -37,6 +37,8 @@ LEVELS: dict[str, str] = {
     "owners": "401 | 404 403 403 in 404 404 | 403 401 401 404 | 401 401",
     "owners, unknown to others": "401 | 404 404 404 in 404 404 | 404 401 401 404 | 401 401",
     "owners, unknown to others, to write": "401 | 404 404 404 in 404 404 | 403 401 401 404 | 401 401",
+    "owners and administrators, unknown to others": "401 | 404 404 404 in 404 in | 404 401 401 404 | 401 401",
+    "owners and administrators, unknown to others, to write": "401 | 404 404 404 in 404 in | 403 401 401 404 | 401 401",
     "their own": "401 | 404 404 404 in 404 404 | 403 401 401 in | 401 401",
     "pool admins": "401 | 403 403 403 403 in in | 403 401 401 403 | 401 401",
     "pool admins, unknown to outsiders": "401 | 404 403 403 403 in in | 403 401 401 404 | 401 401",
@@ -46,6 +48,9 @@ LEVELS: dict[str, str] = {
     "page": "login | in in in in in in | login login login login | login login",
     "page of members": "login | 404 in in in 404 404 | login login login login | login login",
     "page of staff": "login | login login login login in in | login login login login | login login",
+    "page of what they have not": "login | 404 404 404 404 404 404 | login login login login | login login",
+    "page that there is not": "404 | 404 404 404 404 404 404 | 404 404 404 404 | 404 404",
+    "page that refuses all": "403 | 403 403 403 403 403 403 | 403 403 403 403 | 403 403",
     "the way out": "login | login login login login login login | login login login login | login login",
     "page for who is not logged in": "in | in in in in in in | in in in in | in in",
 }
@@ -75,6 +80,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         *(f"get {API}{name}" for name in ("audit", "base-models", "budgets", "home", "me", "metrics", "presets")),
         *(f"get {API}{name}" for name in ("projects", "prompt-sets", "run-spec-schema", "run-views", "runs")),
         *(f"get {API}{name}" for name in ("runs:table", "runs:sparklines", "secrets", "tokens", "webhooks")),
+        f"get {API}service-accounts",
         *(f"get {API}{name}" for name in ("gpus", "lanes", "lends", "lends/sums", "nodes", "occupancy", "pool")),
         *(f"get {API}{name}" for name in ("pool-policy", "pools", "queue", "queue/running", "shares")),
         *(f"get {API}{name}" for name in ("usage", "usage.csv", "usage/days")),
@@ -124,13 +130,22 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         f"delete {API}secrets/<uuid:pk>",
         f"delete {API}run-views/<uuid:view_id>",
         f"post {API}webhooks",
+        f"post {API}service-accounts",
     ),
+    "owners and administrators, unknown to others": (
+        f"get {API}service-accounts/<int:pk>",
+        f"get {API}service-accounts/<int:account_id>/tokens",
+    ),
+    "owners and administrators, unknown to others, to write": (f"patch {API}service-accounts/<int:pk>",),
     "owners, unknown to others": (
         f"get {API}webhooks/<uuid:pk>",
         f"get {API}webhooks/<uuid:webhook_id>/deliveries",
         f"get {API}webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>",
     ),
     "owners, unknown to others, to write": (
+        # Administrators too: a token of theirs would open the project.
+        f"post {API}service-accounts/<int:account_id>/tokens",
+        f"delete {API}service-accounts/<int:account_id>/tokens/<str:token_id>",
         f"delete {API}webhooks/<uuid:pk>",
         f"patch {API}webhooks/<uuid:pk>",
         f"post {API}webhooks/<uuid:webhook_id>/test",
@@ -160,7 +175,11 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         f"post {API}runs/<uuid:run_id>/queue-place",
         f"delete {API}runs/<uuid:run_id>/queue-place",
     ),
-    "administrators": (f"get {API}users", f"patch {API}users/<int:pk>"),
+    "administrators": (
+        f"get {API}users",
+        f"patch {API}users/<int:pk>",
+        f"delete {API}users/<int:user_id>/second-factor",
+    ),
     "drivers of the run": (
         f"get {OF_ATTEMPT}prompts",
         f"post {OF_ATTEMPT}events",
@@ -180,8 +199,23 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
             f"get {page}"
             for page in ("pool/occupancy", "projects", "prompt-sets", "queue", "runs", "runs/new", "usage")
         ),
-        *(f"{method} account/password" for method in ("get", "post", "put")),
+        *(
+            f"{method} account/{page}"
+            for method in ("get", "post", "put")
+            for page in ("confirm/code", "confirm/password", "password", "recovery-codes/new", "second-factor")
+        ),
+        # After the password; who is logged in is past it.
+        *(f"{method} login/second-factor" for method in ("get", "post")),
     ),
+    # Nobody here has a second factor.
+    "page of what they have not": (
+        "get account/recovery-codes",
+        *(f"{method} account/second-factor/remove" for method in ("get", "post", "put")),
+    ),
+    # This installation has no provider of OpenID Connect.
+    "page that there is not": ("get login/oidc", "get login/<slug:provider_id>/callback"),
+    # A link that was never made, and the page of accounts that are switched off.
+    "page that refuses all": ("get login/inactive", "get login/link/<str:code>", "post login/link/<str:code>"),
     "page of members": ("get runs/<uuid:run_id>",),
     "page of staff": ("get admin/",),
     "page for who is not logged in": tuple(f"{method} login" for method in ("get", "post", "put")),
@@ -203,6 +237,8 @@ BODIES: dict[str, dict[str, Any]] = {
     f"post {API}runs/<uuid:run_id>/actions": {"action": "pause"},
     f"post {API}runs/<uuid:run_id>/previews": {"prompts": ["a"]},
     f"post {API}runs/<uuid:run_id>/queue-place": {"direction": "front", "reason": "to see"},
+    f"post {API}service-accounts": {"project": "<uuid:project_id>", "name": "new"},
+    f"patch {API}service-accounts/<int:pk>": {"is_active": False},
     f"post {API}secrets": {"project": "<uuid:project_id>", "name": "new", "host": "a.example", "value": "x"},
     f"post {API}webhooks": {
         **{"project": "<uuid:project_id>", "name": "new", "address": "https://a.example/"},

@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.api_tokens import TokenWish, create_token
 from accounts.models import ApiToken, Membership, Project, ProjectRole, TokenScope, User
 from accounts.secrets import hash_secret
+from accounts.service_accounts import create_service_account
 from catalog.models import PromptSet
 from catalog.services import create_secret
 from fleet.lane_layout import ensure_local_lanes
@@ -96,6 +97,8 @@ def build_world(artifacts: Path) -> World:
         "user_id": str(users["viewer"].pk),
         "users.pk": str(users["viewer"].pk),
         "attempt": "2",
+        "provider_id": "oidc",
+        "code": "of-no-link",
         **dict.fromkeys(("batch", "group", "fragment"), "0"),
         **_of_project(project, users["owner"]),
         **_of_run(run, users["owner"], artifacts),
@@ -171,6 +174,8 @@ def _of_project(project: Project, owner: User) -> dict[str, str]:
     )
     delivery = Delivery.objects.create(webhook=hook, event="run.failed", payload={}, tries_left=0)
     token, _ = create_token(user=owner, wish=TokenWish(name="to be revoked"))
+    script = create_service_account(user=owner, project=project, name="script", role=ProjectRole.VIEWER)
+    of_script, _ = create_token(user=owner, wish=TokenWish(), account=script)
     return {
         "prompt-sets.pk": str(prompts.pk),
         "secrets.pk": str(secret.pk),
@@ -179,6 +184,9 @@ def _of_project(project: Project, owner: User) -> dict[str, str]:
         "webhook_id": str(hook.pk),
         "delivery_id": str(delivery.pk),
         "tokens.pk": token.token_key,
+        "service-accounts.pk": str(script.pk),
+        "account_id": str(script.pk),
+        "token_id": of_script.token_key,
     }
 
 

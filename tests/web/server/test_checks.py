@@ -48,6 +48,28 @@ def test_storage_must_be_a_known_url(settings: Settings, url: str) -> None:
     assert ids_of(checks.check_storage()) == ["tandem.E006"]
 
 
+def test_a_policy_that_there_is_not_is_an_error(settings: Settings) -> None:
+    settings.TANDEM_SECOND_FACTOR = "all"
+    assert ids_of(checks.check_second_factor()) == ["tandem.E010"]
+
+
+def test_a_provider_is_whole_or_not_there(settings: Settings, tmp_path: Path) -> None:
+    settings.TANDEM_OIDC_ONLY = True
+    assert ids_of(checks.check_provider()) == ["tandem.E011"]
+    settings.TANDEM_OIDC_ISSUER = "http://login.example.org"
+    file = tmp_path / "groups.yaml"
+    settings.TANDEM_OIDC_GROUP_ROLES = str(file)
+    ids = ["tandem.E012", "tandem.E013", "tandem.E013", "tandem.E014"]
+    assert ids_of(checks.check_provider()) == ids, "the file is missing"
+    file.write_text("projects: {shapes: {boss: [leads]}}")
+    (*_, problem) = checks.check_provider()
+    assert "`projects.shapes.boss" in problem.msg
+    file.write_text("projects: {shapes: {owner: [leads]}}")
+    settings.TANDEM_OIDC_ISSUER = "https://login.example.org"
+    settings.TANDEM_OIDC_CLIENT_ID = settings.TANDEM_OIDC_CLIENT_SECRET = "x"
+    assert checks.check_provider() == []
+
+
 @pytest.mark.parametrize("port", [80, 70000])
 def test_a_port_outside_the_open_range_is_an_error(settings: Settings, port: int) -> None:
     settings.TANDEM_PORT = port

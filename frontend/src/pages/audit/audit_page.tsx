@@ -160,6 +160,7 @@ export function AuditTable({ rows, onFilter }: TableProps) {
                 <td class="num nowrap">{clock(unixSeconds(row.at))}</td>
                 <td>
                   {choose("actor", row.actor)}
+                  {row.by_service_account && <span class="tag">service account</span>}
                   {row.token_key && (
                     <span class="block">{choose("token_key", row.token_key, `by token ${row.token_key}`)}</span>
                   )}

@@ -8,6 +8,7 @@ const row = (fields: Partial<AuditRow> = {}): AuditRow => ({
   id: 1,
   at: "2026-01-01T00:00:00Z",
   actor: "alice",
+  by_service_account: false,
   token_key: "",
   action: "gpu.drain",
   object_type: "gpu",

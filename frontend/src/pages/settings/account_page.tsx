@@ -3,9 +3,9 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import type { NewToken, Token } from "../../api/schema.ts";
-import { CopyButton } from "../../ui/controls.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { useResource } from "../../ui/resource.ts";
+import { SecretOnce, TOKEN_TEXT } from "../../ui/secret_once.tsx";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { TokenForm } from "./token_form.tsx";
@@ -34,16 +34,7 @@ export function AccountPage() {
       </div>
       <TokenForm onCreate={create} />
       {secret !== null && (
-        <div class="notice good stack-s" role="status" style={{ flexDirection: "column" }}>
-          <b>Copy it now: it is shown this once and kept only as a hash.</b>
-          <code class="secret">{secret}</code>
-          <div class="row">
-            <CopyButton text={secret} label="Copy the token" />
-            <button type="button" class="button small" onClick={() => setSecret(null)}>
-              Done
-            </button>
-          </div>
-        </div>
+        <SecretOnce secret={secret} text={TOKEN_TEXT} copy="Copy the token" onDone={() => setSecret(null)} />
       )}
       {tokens.error !== null && <Failed message={tokens.error} onRetry={tokens.reload} />}
       {tokens.value === undefined && tokens.error === null && <Loading />}

@@ -1,13 +1,15 @@
 /** Projects and who may do what in them: viewers look, editors run, owners also choose members. */
 
-import type { CSSProperties, TargetedSubmitEvent } from "preact";
+import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import { type Member, type Project, type ProjectRole, projectRoleValues } from "../../api/schema.ts";
+import type { Member, Project, ProjectRole } from "../../api/schema.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
+import { RoleChoice } from "./role_choice.tsx";
 import { Secrets } from "./secrets.tsx";
+import { ServiceAccounts } from "./service_accounts.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
 export function ProjectsPage() {
@@ -45,6 +47,7 @@ export function ProjectsPage() {
       {(me?.is_pool_admin || me?.is_superuser) && (
         <section class="card stack" aria-label="The pool">
           <h2>The pool</h2>
+          {me.is_superuser && <ServiceAccounts project={null} onChange={() => undefined} />}
           <Webhooks project={null} />
         </section>
       )}
@@ -123,30 +126,9 @@ function ProjectCard({ project }: { project: Project }) {
         </form>
       )}
       <Secrets project={project} owner={owner} />
+      {owner && <ServiceAccounts project={project.id} onChange={members.reload} />}
       {owner && <Webhooks project={project.id} />}
     </section>
-  );
-}
-
-interface RoleChoiceProps {
-  readonly role: ProjectRole;
-  readonly onChange: (role: ProjectRole) => void;
-  /** For screen readers, where no label stands around it. */
-  readonly label?: string;
-  readonly style?: CSSProperties;
-}
-
-function RoleChoice({ role, onChange, label, style }: RoleChoiceProps) {
-  const choose = (text: string) => {
-    const chosen = projectRoleValues.find((one) => one === text);
-    if (chosen) onChange(chosen);
-  };
-  return (
-    <select aria-label={label} value={role} style={style} onChange={(event) => choose(event.currentTarget.value)}>
-      {projectRoleValues.map((one) => (
-        <option key={one}>{one}</option>
-      ))}
-    </select>
   );
 }
 
@@ -157,13 +139,16 @@ function MemberRow(props: {
   onRemove: () => void;
 }) {
   const { member, owner } = props;
+  /** Their roles are changed elsewhere: at the provider, and below among the service accounts. */
+  const byOthers = member.is_mapped || member.is_service_account;
   return (
     <tr>
       <td>
         <b>{member.username}</b>
+        {member.is_service_account && <span class="tag">service account</span>}
       </td>
       <td>
-        {owner ? (
+        {owner && !byOthers ? (
           <RoleChoice
             label={`Role of ${member.username}`}
             role={member.role}
@@ -171,11 +156,13 @@ function MemberRow(props: {
             onChange={props.onRole}
           />
         ) : (
-          member.role
+          <>
+            {member.role} {member.is_mapped && <span class="small muted">by a group of the identity provider</span>}
+          </>
         )}
       </td>
       <td class="right">
-        {owner && (
+        {owner && !byOthers && (
           <button type="button" class="button small danger" onClick={props.onRemove}>
             Remove
           </button>

@@ -3,12 +3,12 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import { type NewToken, type TokenScope, tokenScopeValues } from "../../api/schema.ts";
+import { type NewToken, type ServiceAccount, type TokenScope, tokenScopeValues } from "../../api/schema.ts";
 import { useResource } from "../../ui/resource.ts";
 
 /** What each scope lets a token do, as far as its user may. */
 export const SCOPE_WORDS: Readonly<Record<TokenScope, string>> = {
-  read: "Read what you may read",
+  read: "Read what its user may read",
   run: "Create and control runs, upload prompts",
   pool: "What pool admins do",
   admin: "Tokens, members, secrets, accounts",
@@ -29,7 +29,13 @@ export function tokenFrom(form: FormData): NewToken {
   };
 }
 
-export function TokenForm({ onCreate }: { onCreate: (token: NewToken) => Promise<boolean> }) {
+interface Props {
+  readonly onCreate: (token: NewToken) => Promise<boolean>;
+  /** The service account that it is for, which has one project, or the pool; else it is the user's own. */
+  readonly account?: ServiceAccount;
+}
+
+export function TokenForm({ onCreate, account }: Props) {
   const me = useResource(api.me, []).value;
   const projects = useResource(api.projects, []).value ?? [];
   const pools = useResource(api.pools, []).value ?? [];
@@ -42,7 +48,7 @@ export function TokenForm({ onCreate }: { onCreate: (token: NewToken) => Promise
     setMayPool(false);
     setRound((before) => before + 1);
   };
-  const isPoolAdmin = me?.is_pool_admin || me?.is_superuser;
+  const isPoolAdmin = account ? account.project === null : me?.is_pool_admin || me?.is_superuser;
   return (
     <form key={round} class="stack-s" onSubmit={(event) => void submit(event)}>
       <div class="inline-form">
@@ -68,7 +74,7 @@ export function TokenForm({ onCreate }: { onCreate: (token: NewToken) => Promise
         {isPoolAdmin && <Check name="scopes" value="pool" label={SCOPE_WORDS.pool} onChange={setMayPool} />}
         <Check name="scopes" value="admin" label={SCOPE_WORDS.admin} />
       </fieldset>
-      {projects.length > 1 && (
+      {!account && projects.length > 1 && (
         <fieldset class="token-limits">
           <legend>In these projects; in all of yours if none is chosen</legend>
           {projects.map(({ id, name }) => (

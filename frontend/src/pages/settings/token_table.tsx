@@ -7,7 +7,14 @@ import { ago, clock, unixSeconds } from "../../base/format.ts";
 import { useResource } from "../../ui/resource.ts";
 import { SCOPE_WORDS } from "./token_form.tsx";
 
-export function TokenTable({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (token: Token) => void }) {
+interface Props {
+  readonly tokens: readonly Token[];
+  readonly onRevoke: (token: Token) => void;
+  /** What a token is good for that is limited to no project. */
+  readonly everywhere?: string;
+}
+
+export function TokenTable({ tokens, onRevoke, everywhere = "all projects" }: Props) {
   const projects = useResource(api.projects, []).value ?? [];
   const nameOf = new Map(projects.map(({ id, name }) => [id, name]));
   const since = (time: string) => ago(seconds.value - (unixSeconds(time) ?? 0));
@@ -38,7 +45,7 @@ export function TokenTable({ tokens, onRevoke }: { tokens: readonly Token[]; onR
                   </span>
                 ))}
               </td>
-              <td class="muted">{whereText(token, nameOf)}</td>
+              <td class="muted">{whereText(token, nameOf, everywhere)}</td>
               <td class="muted">{since(token.created_at)}</td>
               <td class="muted">{token.last_used_at ? since(token.last_used_at) : "never"}</td>
               <td class="muted num">{token.expires_at ? clock(unixSeconds(token.expires_at), false) : "never"}</td>
@@ -56,7 +63,7 @@ export function TokenTable({ tokens, onRevoke }: { tokens: readonly Token[]; onR
 }
 
 /** Projects and pools that it is limited to. A project that its user has left is told by its id. */
-function whereText({ projects, pools }: Token, nameOf: ReadonlyMap<string, string>): string {
-  const named = projects?.map((id) => nameOf.get(id) ?? id.slice(0, 8)).join(", ") ?? "all projects";
+function whereText({ projects, pools }: Token, nameOf: ReadonlyMap<string, string>, everywhere: string): string {
+  const named = projects?.map((id) => nameOf.get(id) ?? id.slice(0, 8)).join(", ") ?? everywhere;
   return pools.length > 0 ? `${named || "no project"}; pools ${pools.join(", ")}` : named || "no project";
 }

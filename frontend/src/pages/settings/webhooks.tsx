@@ -5,9 +5,9 @@ import { api } from "../../api/endpoints.ts";
 import type { NewWebhook, Webhook } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { ago, unixSeconds } from "../../base/format.ts";
-import { CopyButton } from "../../ui/controls.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { useResource } from "../../ui/resource.ts";
+import { SecretOnce } from "../../ui/secret_once.tsx";
 import { Failed } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { Deliveries } from "./deliveries.tsx";
@@ -58,7 +58,14 @@ export function Webhooks({ project }: { project: string | null }) {
             onDelete={() => setToDelete(webhook)}
           />
         ))}
-        {secret !== null && <SecretOnce secret={secret} onDone={() => setSecret(null)} />}
+        {secret !== null && (
+          <SecretOnce
+            secret={secret}
+            text="Copy it now: the secret that signs its messages is shown this once."
+            copy="Copy the secret"
+            onDone={() => setSecret(null)}
+          />
+        )}
         <WebhookForm project={project} onCreate={create} />
       </div>
       {opened && (
@@ -130,20 +137,5 @@ function Health({ webhook }: { webhook: Webhook }) {
   const since = unixSeconds(webhook.failing_since);
   return since === null ? null : (
     <span class="small webhook-failing">nothing got through since {ago(seconds.value - since)}</span>
-  );
-}
-
-function SecretOnce({ secret, onDone }: { secret: string; onDone: () => void }) {
-  return (
-    <div class="notice good stack-s" role="status" style={{ flexDirection: "column" }}>
-      <b>Copy it now: the secret that signs its messages is shown this once.</b>
-      <code class="secret">{secret}</code>
-      <div class="row">
-        <CopyButton text={secret} label="Copy the secret" />
-        <button type="button" class="button small" onClick={onDone}>
-          Done
-        </button>
-      </div>
-    </div>
   );
 }

@@ -9,8 +9,9 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from django.test import Client
 
-from accounts.api_tokens import TokenWish, create_token
+from accounts.api_tokens import TokenWish, create_token, revoke_token
 from accounts.models import ApiToken, Membership, Project, User
+from accounts.service_accounts import end_access
 from live.publish import flush, run_group
 from runs.transitions import move
 from telemetry.lending.lending_ledger import lending
@@ -315,5 +316,45 @@ def test_a_socket_that_was_refused_has_no_heartbeat(driver: Any, viewer: User, m
             await database_sync_to_async(Membership.objects.filter(user=viewer).delete)()
             assert await opened.close_code() == 4404
             assert await opened.receive_nothing(0.5)
+
+    scenario(act)
+
+
+@pytest.mark.parametrize("path", ["/ws/v1/projects", "/ws/v1/pool", "/ws/v1/runs/{run}"])
+def test_a_token_that_is_revoked_closes_its_sockets_at_once_and_no_others(
+    driver: Any, alice: User, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Long before the poll, which would find it too."""
+    monkeypatch.setattr(consumers, "POLL_SECONDS", 600)
+    entry, token = create_token(user=alice, wish=TokenWish())
+    _, other = create_token(user=alice, wish=TokenWish())
+    address = path.format(run=driver.run_id)
+
+    async def act() -> None:
+        async with socket(f"{address}?token={token}", None) as opened, socket(f"{address}?token={other}", None) as kept:
+            await opened.frame()
+            await kept.frame()
+            await database_sync_to_async(revoke_token)(user=alice, token_key=entry.token_key)
+            while (message := await opened.receive_output(5))["type"] == "websocket.send":
+                pass
+            assert message["code"] == 4404
+            await database_sync_to_async(end_access)(alice)
+            while (message := await kept.receive_output(5))["type"] == "websocket.send":
+                pass
+            assert message["code"] == 4404
+
+    scenario(act)
+
+
+def test_the_poll_closes_the_sockets_of_an_account_that_is_switched_off(
+    alice: User, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "POLL_SECONDS", 0.1)
+
+    async def act() -> None:
+        async with socket("/ws/v1/projects", alice) as opened:
+            await opened.frame()
+            await database_sync_to_async(User.objects.filter(pk=alice.pk).update)(is_active=False)
+            assert await opened.close_code() == 4404
 
     scenario(act)

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.utils.encoding import force_bytes
 
 _PURPOSE = b"tandem: secrets of projects"
+"""Kept as it was first, though secrets of accounts are encrypted too: another one would make all of them unreadable."""
 
 
 class CannotDecrypt(ValueError):

@@ -1,0 +1,45 @@
+"""Who has a second factor, and who must."""
+
+from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
+
+from accounts.models import User
+from accounts.sign_in.second_factor_policies import ADMINS, EVERYONE
+
+
+def has_second_factor(user: User) -> bool:
+    return Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists()
+
+
+def num_recovery_codes(user: User) -> int:
+    """How many of the user's recovery codes were not used yet."""
+    codes = Authenticator.objects.filter(user=user, type=Authenticator.Type.RECOVERY_CODES).first()
+    return 0 if codes is None else len(codes.wrap().get_unused_codes())
+
+
+def is_linked(user: User) -> bool:
+    """Whether the user may come in from the provider of OpenID Connect."""
+    return SocialAccount.objects.filter(user=user).exists()
+
+
+def is_required_of(user: User) -> bool:
+    """Whether this installation asks a second factor of the user's sign-ins by password."""
+    policy = settings.TANDEM_SECOND_FACTOR
+    is_admin = user.is_superuser or user.is_staff or user.is_pool_admin
+    return policy == EVERYONE or (policy == ADMINS and is_admin)
+
+
+def must_set_up(user: User, session: SessionBase | None) -> bool:
+    """Whether the session may do nothing until its user has a second factor."""
+    if not is_required_of(user) or came_from_provider(session):
+        return False
+    return not has_second_factor(user)
+
+
+def came_from_provider(session: SessionBase | None) -> bool:
+    """Whether the session began at the provider of OpenID Connect."""
+    steps = [] if session is None else session.get(AUTHENTICATION_METHODS_SESSION_KEY, [])
+    return any(step["method"] == "socialaccount" for step in steps)

@@ -1,0 +1,109 @@
+"""Who may come in from the provider, and as whom: a known subject, a newcomer, or a local account to be linked."""
+
+from typing import Any
+
+from allauth.account.adapter import get_adapter as get_account_adapter
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
+from django.conf import settings
+from django.db import transaction
+from django.http import HttpRequest
+from django.shortcuts import render
+from django.urls import reverse
+
+from accounts.models import User
+from accounts.sign_in.group_roles import apply_group_roles
+from audit.record import record
+
+MAX_WHY_CHARS = 300
+"""Of what went wrong, which may hold a whole page of the provider's."""
+
+
+class SocialAdapter(DefaultSocialAccountAdapter):
+    """Every refusal is a page that says why, and a row of the audit log."""
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Refuse, link or let in, before anything else happens. Raises `ImmediateHttpResponse`."""
+        needed = frozenset(settings.TANDEM_OIDC_REQUIRED_GROUPS)
+        if needed and not needed & sociallogin.groups:
+            self._refuse(request, sociallogin, "You are in none of the groups that may use this installation.")
+        if sociallogin.state.get("process") == AuthProcess.CONNECT:
+            return
+        if not sociallogin.is_existing:
+            self._link_by_email(request, sociallogin)
+        if sociallogin.is_existing:
+            apply_group_roles(user=sociallogin.user, groups=sociallogin.groups)
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        return True
+
+    def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """Nobody is asked for a name or an address, which they could choose to be somebody else's."""
+        return True
+
+    @transaction.atomic
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: None = None) -> User:
+        """Make the newcomer's account, which has the rights that groups give and no other, were it the first."""
+        user: User = super().save_user(request, sociallogin, form)
+        record("user.create", user, user=user, by="identity provider", email=user.email)
+        apply_group_roles(user=user, groups=sociallogin.groups)
+        return user
+
+    def get_connect_redirect_url(self, request: HttpRequest, socialaccount: Any) -> str:
+        return reverse("account")
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: str | None = None,
+        exception: Exception | None = None,
+        extra_context: dict[str, Any] | None = None,
+    ) -> None:
+        """Say what went wrong. Raises `ImmediateHttpResponse`, so that no template of allauth is shown."""
+        if error == AuthError.CANCELLED:
+            said, why = f"You did not sign in at {provider.name}.", "cancelled"
+        else:
+            said = f"Signing in by {provider.name} failed. Try again; if it fails again, tell an administrator."
+            why = str(exception or "no sign-in was begun here")[:MAX_WHY_CHARS]
+        record_refusal(request, User(), why=why)
+        raise ImmediateHttpResponse(refusal_page(request, said))
+
+    def _link_by_email(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Link the local account of the newcomer's verified address, where the administrator allows it; refuse what
+        would make a second account of one address. An address that is not verified was left out before."""
+        email = sociallogin.user.email
+        found = list(User.objects.filter(email__iexact=email)[:2]) if email else []
+        if not found:
+            return
+        if len(found) > 1 or not settings.TANDEM_OIDC_LINK_BY_EMAIL:
+            said = (
+                f"There is an account with the address {email} already. Log in to it by password, then link "
+                f"{sociallogin.provider.name} on the page Account; or ask an administrator."
+            )
+            self._refuse(request, sociallogin, said)
+        sociallogin.connect(request, found[0])
+
+    def _refuse(self, request: HttpRequest, sociallogin: SocialLogin, said: str) -> None:
+        known = sociallogin.user if sociallogin.is_existing else User()
+        record_refusal(request, known, why=said, subject=sociallogin.account.extra_data)
+        raise ImmediateHttpResponse(refusal_page(request, said))
+
+
+def record_refusal(request: HttpRequest, account: User, *, why: str, **details: Any) -> None:
+    """Append that a sign-in by the provider was refused; `account` is unsaved where it is nobody's."""
+    address = get_account_adapter().get_client_ip(request)
+    known = {"user": account} if account.pk else {"user": None, "actor": "somebody", "object_id": "unknown"}
+    record("user.sign_in_refused", account, why=why, address=address, **known, **details)
+
+
+def record_link(sociallogin: SocialLogin, **_: Any) -> None:
+    """Append that a local account was linked with a subject of the provider."""
+    subject = sociallogin.account.extra_data
+    record("user.link_provider", sociallogin.user, user=sociallogin.user, subject=subject)
+
+
+def refusal_page(request: HttpRequest, said: str) -> Any:
+    return render(request, "dashboard/notice.html", {"title": "Not signed in", "said": said}, status=403)

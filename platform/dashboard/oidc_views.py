@@ -1,0 +1,90 @@
+"""Signing in at the provider of OpenID Connect, and by a link of the command line."""
+
+import secrets
+from typing import Any
+
+from allauth.account.adapter import get_adapter as get_account_adapter
+from allauth.account.internal.flows.login import perform_login, record_authentication
+from allauth.account.models import Login
+from allauth.account.utils import get_next_redirect_url
+from allauth.core.internal.ratelimit import decorator as rate_limit
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.providers.base.constants import AuthProcess
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+from requests import RequestException
+
+from accounts.sign_in.oidc_provider import PROVIDER_ID, OidcAdapter
+from accounts.sign_in.sign_in_links import account_of_link, take_sign_in_link
+
+
+@require_safe
+@never_cache
+@rate_limit(action="login", app="allauth.account", limit_get=True)
+def begin(request: HttpRequest) -> HttpResponse:
+    """Send the browser to the provider; `?link` adds the provider to the account that is logged in.
+
+    By GET, since the policy of our pages lets forms go to this site alone. Other sites cannot start a sign-in: their
+    requests are sent to the login page, where the person decides.
+    """
+    _require_provider()
+    if request.headers.get("Sec-Fetch-Site") == "cross-site":
+        return redirect("login")
+    links = "link" in request.GET and request.user.is_authenticated
+    nonce = secrets.token_urlsafe(32)
+    provider = get_adapter().get_provider(request, provider=PROVIDER_ID)
+    try:
+        return provider.redirect(
+            request,
+            process=AuthProcess.CONNECT if links else AuthProcess.LOGIN,
+            next_url=get_next_redirect_url(request),
+            auth_params={"nonce": nonce},
+            nonce=nonce,
+        )
+    except (RequestException, OAuth2Error) as error:
+        get_adapter().on_authentication_error(request, provider, exception=error)
+        raise
+
+
+class CallbackView(OAuth2CallbackView):
+    """What the provider sends people back to, with a code that is exchanged for tokens."""
+
+    def _get_state(self, request: HttpRequest, provider: Any) -> Any:
+        state, response = super()._get_state(request, provider)
+        self.adapter.nonce = state and state.get("nonce")
+        return state, response
+
+
+@require_safe
+@never_cache
+def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
+    _require_provider()
+    if provider_id != PROVIDER_ID:
+        raise Http404("no such provider")
+    return CallbackView.adapter_view(OidcAdapter(request, PROVIDER_ID))(request)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def sign_in_link(request: HttpRequest, code: str) -> HttpResponse:
+    """Sign in whom the link is for. By POST: what looks at links, such as a chat, must not use it up."""
+    account = take_sign_in_link(code) if request.method == "POST" else account_of_link(code)
+    if account is None:
+        said = "This link was used already, or has ended. Make another one: manage.py sign_in_link USER."
+        return render(request, "dashboard/notice.html", {"title": "Not signed in", "said": said}, status=403)
+    if request.method != "POST":
+        return render(request, "dashboard/sign_in_link.html", {"title": "Log in", "account": account})
+    if request.user.is_authenticated:
+        get_account_adapter().logout(request)
+    record_authentication(request, account, method="link")
+    return perform_login(request, Login(user=account))
+
+
+def _require_provider() -> None:
+    if not settings.TANDEM_OIDC_ISSUER:
+        raise Http404("this installation has no provider of OpenID Connect")

@@ -1,0 +1,83 @@
+"""Pages of the second factor: asked for at sign-in, set up and removed on the page Account. allauth does the work."""
+
+from typing import Any
+
+from allauth.mfa.base.views import AuthenticateView, ReauthenticateView
+from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView, ViewRecoveryCodesView
+from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpResponse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+
+from accounts.sign_in.selectors import is_required_of
+from audit.record import record
+
+
+class AskSecondFactorView(AuthenticateView):
+    """The step between the password and the session: until it is done, the session belongs to nobody."""
+
+    template_name = "dashboard/second_factor.html"
+    extra_context = {"title": "Second factor"}
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        record("user.second_factor_failed", form.user, user=form.user)
+        return super().form_invalid(form)
+
+
+class ConfirmCodeView(ReauthenticateView):
+    """Asks for a code again before the second factor is changed."""
+
+    template_name = "dashboard/confirm.html"
+    extra_context = {"title": "Confirm that it is you", "section": "account"}
+
+
+@method_decorator((login_required, never_cache), name="dispatch")
+class SetUpView(ActivateTOTPView):
+    """Shows the authenticator's seed as a picture and as text, and takes the first code."""
+
+    template_name = "dashboard/second_factor_set_up.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context = super().get_context_data(**kwargs)
+        is_required = is_required_of(self.request.user)
+        return {**context, "title": "Set up a second factor", "section": "account", "is_required": is_required}
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        record("user.set_second_factor", self.request.user, user=self.request.user, kind="totp")
+        return super().form_valid(form)
+
+
+class RemoveView(DeactivateTOTPView):
+    template_name = "dashboard/second_factor_remove.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context = super().get_context_data(**kwargs)
+        is_required = is_required_of(self.request.user)
+        return {**context, "title": "Remove the second factor", "section": "account", "is_required": is_required}
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        record("user.remove_second_factor", self.request.user, user=self.request.user, kind="totp")
+        return super().form_valid(form)
+
+
+@method_decorator(never_cache, name="dispatch")
+class RecoveryCodesView(ViewRecoveryCodesView):
+    """Shows the codes, once."""
+
+    template_name = "dashboard/recovery_codes.html"
+    extra_context = {"title": "Recovery codes", "section": "account"}
+
+
+@method_decorator(login_required, name="dispatch")
+class NewRecoveryCodesView(GenerateRecoveryCodesView):
+    template_name = "dashboard/recovery_codes_new.html"
+    extra_context = {"title": "New recovery codes", "section": "account"}
+
+    @transaction.atomic
+    def form_valid(self, form: Any) -> HttpResponse:
+        record("user.new_recovery_codes", self.request.user, user=self.request.user)
+        return super().form_valid(form)

@@ -1,0 +1,380 @@
+"""Signing in at a provider of OpenID Connect: a real one on a port, the whole code flow, and every forgery refused."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.models import Membership, Project, ProjectRole, User
+from accounts.services import change_role, remove_member, set_pool_admin
+from accounts.sign_in.selectors import is_linked
+from audit.models import AuditEntry
+from tests.web.dashboard.openid_provider import CLIENT_ID, CLIENT_SECRET, Claims, OpenIdProvider
+
+pytestmark = pytest.mark.django_db
+MakeUser = Callable[..., User]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[OpenIdProvider]:
+    provider = OpenIdProvider()
+    yield provider
+    provider.close()
+
+
+@pytest.fixture
+def provider(server: OpenIdProvider, settings: Settings) -> Iterator[OpenIdProvider]:
+    """The server with its settings, as it was before."""
+    before = dict(vars(server))
+    settings.TANDEM_OIDC_ISSUER = server.issuer
+    settings.TANDEM_OIDC_NAME = "Example"
+    (app,) = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
+    configured = {
+        "client_id": CLIENT_ID,
+        "secret": CLIENT_SECRET,
+        "name": "Example",
+        "settings": {"server_url": server.issuer, "scope": ["openid", "profile", "email"]},
+    }
+    settings.SOCIALACCOUNT_PROVIDERS = {
+        "openid_connect": {**settings.SOCIALACCOUNT_PROVIDERS["openid_connect"], "APPS": [{**app, **configured}]}
+    }
+    yield server
+    vars(server).update(before)
+
+
+def at_the_provider(client: Client, address: str = "/login/oidc") -> str:
+    """The address that the provider sends the browser back to."""
+    asked = client.get(address)
+    assert asked.status_code == 302
+    return str(httpx.get(asked.headers["Location"]).headers["Location"])
+
+
+def sign_in(client: Client | None = None, address: str = "/login/oidc") -> tuple[Client, Any]:
+    browser = client or Client()
+    return browser, browser.get(at_the_provider(browser, address))
+
+
+def name_of(client: Client) -> str | None:
+    """Who is signed in."""
+    answer = client.get("/api/v1/me")
+    return str(answer.json()["username"]) if answer.status_code == 200 else None
+
+
+def verified(email: str) -> Claims:
+    return {"email": email, "email_verified": True}
+
+
+def test_a_newcomer_signs_in_and_gets_an_account_without_rights(provider: OpenIdProvider) -> None:
+    """Were it the first: the administrator of an installation is made on its server."""
+    assert User.objects.count() == 0
+    client, answer = sign_in(address="/login/oidc?next=/pool")
+    assert answer.headers["Location"] == "/pool"
+    erin = User.objects.get()
+    assert (erin.username, erin.email) == ("erin", ""), "an address that is not verified is not theirs"
+    assert not (erin.is_superuser or erin.is_staff or erin.is_pool_admin or erin.has_usable_password())
+    assert name_of(client) == "erin"
+    assert list(AuditEntry.objects.order_by("pk").values_list("action", flat=True)) == ["user.create", "user.sign_in"]
+    assert AuditEntry.objects.get(action="user.sign_in").changes["by"] == ["socialaccount"]
+
+
+def test_who_comes_again_is_known_by_the_subject_alone(provider: OpenIdProvider) -> None:
+    sign_in()
+    provider.person = {**provider.person, "preferred_username": "erin-married", **verified("new@example.org")}
+    client, _ = sign_in()
+    assert name_of(client) == "erin"
+    provider.person = {**provider.person, "sub": "another", "preferred_username": "erin"}
+    client, _ = sign_in()
+    assert name_of(client) not in (None, "erin"), "a name is not an identity"
+
+
+def test_the_session_gets_another_key_and_ends_after_a_day_of_work(
+    provider: OpenIdProvider, settings: Settings
+) -> None:
+    client = Client()
+    back = at_the_provider(client)
+    before = client.session.session_key
+    client.get(back)
+    assert client.session.session_key != before
+    assert 11.9 * 3600 < client.session.get_expiry_age() <= 12 * 3600
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"nonce": "of another sign-in"},
+        {"nonce": None},
+        {"iss": "https://accounts.example.com"},
+        {"aud": "another client"},
+        {"aud": ["tandem", "another"], "azp": "another"},
+        {"exp": int(time.time()) - 60},
+        {"iat": int(time.time()) + 3600},
+        {"exp": None},
+        {"sub": "somebody else"},
+    ],
+    ids=lambda changed: "-".join(changed),
+)
+def test_an_id_token_of_something_else_is_refused(provider: OpenIdProvider, changed: Claims) -> None:
+    provider.forge = lambda claims: {name: value for name, value in (claims | changed).items() if value is not None}
+    client, answer = sign_in()
+    assert answer.status_code == 403 and b"Signing in by Example failed" in answer.content
+    assert name_of(client) is None and not User.objects.exists()
+    assert AuditEntry.objects.get().action == "user.sign_in_refused"
+
+
+@pytest.mark.parametrize("algorithm", ["HS256", "none", "RS256"])
+def test_an_id_token_that_the_provider_did_not_sign_is_refused(provider: OpenIdProvider, algorithm: str) -> None:
+    provider.algorithm = algorithm
+    provider.signing = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    client, answer = sign_in()
+    assert (answer.status_code, name_of(client)) == (403, None)
+
+
+def test_an_answer_to_a_sign_in_that_this_browser_did_not_begin_is_refused(provider: OpenIdProvider) -> None:
+    """Else somebody could sign others in as themselves."""
+    back = at_the_provider(Client())
+    victim = Client()
+    assert victim.get(back).status_code == 403
+    begun = Client()
+    at_the_provider(begun)
+    assert begun.get(f"{back.partition('state=')[0]}state=guessed").status_code == 403
+    assert name_of(victim) is None and name_of(begun) is None
+
+
+def test_an_answer_opens_once(provider: OpenIdProvider) -> None:
+    client = Client()
+    back = at_the_provider(client)
+    client.get(back)
+    client.post("/logout")
+    assert client.get(back).status_code == 403
+    assert name_of(client) is None
+
+
+def test_a_discovery_document_of_another_issuer_is_refused(provider: OpenIdProvider) -> None:
+    provider.discovery = {"issuer": "https://accounts.example.com"}
+    answer = Client().get("/login/oidc")
+    assert answer.status_code == 403
+    assert "not of TANDEM_OIDC_ISSUER" in AuditEntry.objects.get().changes["why"]
+
+
+def test_a_provider_that_does_not_answer_is_a_page_not_a_traceback(
+    provider: OpenIdProvider, settings: Settings
+) -> None:
+    (app,) = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
+    app["settings"]["server_url"] = "http://127.0.0.1:1"
+    assert Client().get("/login/oidc").status_code == 403
+
+
+def test_who_cancels_is_told_so(provider: OpenIdProvider) -> None:
+    client = Client()
+    state = at_the_provider(client).partition("state=")[2]
+    answer = client.get(f"/login/oidc/callback?error=access_denied&state={state}")
+    assert b"You did not sign in at Example" in answer.content
+
+
+@pytest.mark.parametrize("foreign", ["https://example.com/", "//example.com"])
+def test_the_provider_sends_nobody_to_a_foreign_address(provider: OpenIdProvider, foreign: str) -> None:
+    assert sign_in(address=f"/login/oidc?next={foreign}")[1].headers["Location"] == "/"
+
+
+def test_another_site_cannot_begin_a_sign_in(provider: OpenIdProvider) -> None:
+    answer = Client().get("/login/oidc", headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.headers["Location"] == "/login"
+
+
+def test_an_address_that_begins_again_and_again_is_told_to_wait(provider: OpenIdProvider, settings: Settings) -> None:
+    """Each time the provider is asked."""
+    settings.ACCOUNT_RATE_LIMITS = {"login": "1/m/ip"}
+    answers = [Client(REMOTE_ADDR="198.51.100.7").get("/login/oidc") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [302, 429]
+
+
+def test_without_a_provider_there_is_no_button_and_no_address(client: Client) -> None:
+    assert b"/login/oidc" not in client.get("/login").content
+    assert client.get("/login/oidc").status_code == client.get("/login/oidc/callback").status_code == 404
+
+
+@pytest.mark.parametrize("claim", [False, None, "false"])
+def test_an_address_that_is_not_verified_takes_no_account(
+    provider: OpenIdProvider, settings: Settings, make_user: MakeUser, claim: Any
+) -> None:
+    settings.TANDEM_OIDC_LINK_BY_EMAIL = True
+    alice = make_user("alice", email="alice@example.org")
+    provider.person = {**provider.person, "email": "alice@example.org", "email_verified": claim}
+    client, _ = sign_in()
+    assert name_of(client) == "erin"
+    assert not is_linked(alice)
+
+
+def test_a_verified_address_takes_no_account_unless_an_admin_allows_it(
+    provider: OpenIdProvider, settings: Settings, make_user: MakeUser
+) -> None:
+    alice = make_user("alice", email="Alice@Example.org")
+    provider.person = {**provider.person, **verified("alice@example.org")}
+    client, answer = sign_in()
+    assert answer.status_code == 403 and b"There is an account with the address" in answer.content
+    assert name_of(client) is None and User.objects.count() == 1
+    settings.TANDEM_OIDC_LINK_BY_EMAIL = True
+    client, _ = sign_in()
+    assert name_of(client) == "alice"
+    alice.refresh_from_db()
+    assert alice.check_password("correct horse"), "the password stays"
+    assert AuditEntry.objects.get(action="user.link_provider").object_name == "alice"
+
+
+def test_an_address_of_two_accounts_links_none(
+    provider: OpenIdProvider, settings: Settings, make_user: MakeUser
+) -> None:
+    settings.TANDEM_OIDC_LINK_BY_EMAIL = True
+    for _ in range(2):
+        make_user(email="shared@example.org")
+    provider.person = {**provider.person, **verified("shared@example.org")}
+    assert sign_in()[1].status_code == 403
+
+
+def test_addresses_of_an_own_domain_may_count_as_verified(
+    provider: OpenIdProvider, settings: Settings, make_user: MakeUser
+) -> None:
+    """Entra ID does not say which are."""
+    settings.TANDEM_OIDC_LINK_BY_EMAIL, settings.TANDEM_OIDC_TRUSTED_EMAIL_DOMAINS = True, ["example.org"]
+    make_user("alice", email="alice@example.org")
+    provider.person = {**provider.person, "email": "alice@example.org"}
+    assert name_of(sign_in()[0]) == "alice"
+
+
+def test_who_is_logged_in_links_the_provider_after_the_password(provider: OpenIdProvider, make_user: MakeUser) -> None:
+    alice, client = make_user("alice"), Client()
+    client.force_login(alice)
+    _, answer = sign_in(client, "/login/oidc?link")
+    assert answer.headers["Location"] == "/account/confirm/password"
+    done = client.post("/account/confirm/password", {"password": "correct horse"})
+    assert done.headers["Location"] == "/account"
+    assert name_of(sign_in()[0]) == "alice"
+    assert User.objects.count() == 1
+
+
+def test_an_account_that_is_switched_off_stays_so(provider: OpenIdProvider) -> None:
+    sign_in()
+    User.objects.update(is_active=False)
+    client, answer = sign_in()
+    assert answer.headers["Location"] == "/login/inactive" and name_of(client) is None
+
+
+def test_only_the_groups_that_are_asked_for_come_in(provider: OpenIdProvider, settings: Settings) -> None:
+    settings.TANDEM_OIDC_REQUIRED_GROUPS = ["research", "ops"]
+    provider.person = {**provider.person, "groups": ["sales"]}
+    assert sign_in()[1].status_code == 403 and not User.objects.exists()
+    provider.person = {**provider.person, "groups": ["sales", "ops"]}
+    assert name_of(sign_in()[0]) == "erin"
+
+
+@pytest.fixture
+def mapped(provider: OpenIdProvider, settings: Settings, project: Project, tmp_path: Path) -> Callable[..., User]:
+    """Signs erin in as a member of groups, and answers with her account."""
+    file = tmp_path / "groups.yaml"
+    file.write_text(
+        "admins: [root]\npool_admins: [ops]\nprojects:\n"
+        f"  {project.slug}: {{owner: [leads], editor: [research], viewer: [staff]}}\n"
+        "  no-such-project: {owner: [leads]}\n"
+    )
+    settings.TANDEM_OIDC_GROUP_ROLES = str(file)
+
+    def come(*groups: str) -> User:
+        provider.person = {**provider.person, "groups": list(groups)}
+        sign_in()
+        return User.objects.get(username="erin")
+
+    return come
+
+
+def role_of(user: User, project: Project) -> str | None:
+    return Membership.objects.filter(user=user, project=project).values_list("role", flat=True).first()
+
+
+def test_groups_give_roles_at_every_sign_in_and_take_them_again(mapped: Callable[..., User], project: Project) -> None:
+    assert role_of(mapped("staff", "research"), project) == "editor"
+    assert role_of(mapped("staff"), project) == "viewer"
+    assert role_of(mapped("leads"), project) == "owner"
+    assert role_of(mapped("sales"), project) is None
+    rows = AuditEntry.objects.filter(action="member.map_role").order_by("pk")
+    assert [(row.changes["before"], row.changes["role"]) for row in rows] == [
+        (None, "editor"),
+        ("editor", "viewer"),
+        ("viewer", "owner"),
+        ("owner", None),
+    ]
+
+
+def test_groups_give_rights_and_take_them_again(mapped: Callable[..., User]) -> None:
+    erin = mapped("root", "ops")
+    assert erin.is_superuser and erin.is_pool_admin and not erin.is_staff
+    erin = mapped("ops")
+    assert not erin.is_superuser and erin.is_pool_admin
+    assert not mapped().is_pool_admin
+
+
+def test_what_was_given_by_hand_stays(mapped: Callable[..., User], project: Project, make_user: MakeUser) -> None:
+    erin = mapped()
+    Membership.objects.create(project=project, user=erin, role=ProjectRole.EDITOR)
+    set_pool_admin(user=make_user(is_superuser=True), account=erin, is_pool_admin=True)
+    for groups, expected in ((("staff", "ops"), "editor"), (("leads", "ops"), "owner"), ((), "editor")):
+        erin = mapped(*groups)
+        assert role_of(erin, project) == expected
+        assert erin.is_pool_admin
+
+
+def test_a_role_by_a_group_is_changed_at_the_provider(
+    mapped: Callable[..., User], project: Project, alice: User
+) -> None:
+    mapped("research")
+    with pytest.raises(ValidationError, match="by a group of the identity provider"):
+        remove_member(user=alice, project=project, username="erin")
+    with pytest.raises(ValidationError, match="only a higher role can be given here"):
+        change_role(user=alice, project=project, username="erin", role="viewer")
+    change_role(user=alice, project=project, username="erin", role="owner")
+    assert role_of(mapped(), project) == "owner", "by hand now"
+
+
+def test_an_owner_by_a_group_does_not_let_the_last_owner_go(
+    mapped: Callable[..., User], project: Project, alice: User
+) -> None:
+    mapped("leads")
+    with pytest.raises(ValidationError, match="must keep an owner"):
+        remove_member(user=alice, project=project, username="alice")
+
+
+def test_groups_are_found_inside_other_claims(
+    mapped: Callable[..., User], provider: OpenIdProvider, settings: Settings, project: Project
+) -> None:
+    settings.TANDEM_OIDC_GROUPS_CLAIM = "realm_access.roles"
+    provider.person = {**provider.person, "realm_access": {"roles": ["research"]}}
+    assert role_of(mapped("leads"), project) == "editor"
+
+
+def test_where_passwords_open_nothing_a_link_of_the_command_line_does_once(
+    provider: OpenIdProvider, settings: Settings, make_user: MakeUser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.TANDEM_OIDC_ONLY = True
+    make_user("root", is_superuser=True)
+    page = Client().get("/login").content
+    assert b"Log in by Example" in page and b'name="password"' not in page
+    assert Client().post("/login", {"username": "root", "password": "correct horse"}).status_code == 403
+    call_command("sign_in_link", "root")
+    link = capsys.readouterr().out.split()[-1].removeprefix(settings.TANDEM_PUBLIC_URL)
+    client = Client()
+    assert b"logs you in as <b>root</b>" in client.get(link).content
+    assert name_of(client) is None, "looking at it signs nobody in"
+    client.post(link)
+    assert name_of(client) == "root"
+    assert Client().post(link).status_code == Client().get(link).status_code == 403
+    actions = list(AuditEntry.objects.order_by("pk").values_list("action", "actor"))
+    assert actions == [("user.make_sign_in_link", "manage.py sign_in_link"), ("user.sign_in", "root")]
+    with pytest.raises(CommandError, match="no active user"):
+        call_command("sign_in_link", "nobody")
