@@ -159,6 +159,7 @@ urlpatterns = [
     path("health/live", health.LiveView.as_view()),
     path("health/ready", health.ReadyView.as_view()),
     path("schema", schema.SchemaView.as_view(), name="schema"),
+    path("asyncapi", schema.SocketsSchemaView.as_view()),
     path("docs", docs.DocsView.as_view(), name="docs"),
     path("", include(router.urls)),
 ]

@@ -1,4 +1,4 @@
-"""The schema of REST v1, the same for everybody."""
+"""The schemas of REST v1 and of the websockets, the same for everybody."""
 
 from functools import cache
 
@@ -11,10 +11,12 @@ from drf_spectacular.renderers import (
 )
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
-from rest_framework.renderers import BaseRenderer
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from api.asyncapi_document import asyncapi_document
 from api.openapi_document import openapi_document
 
 
@@ -29,6 +31,16 @@ class SchemaView(APIView):
         name = f'inline; filename="tandem.{renderer.format}"'
         headers = {"Content-Type": renderer.media_type, "Content-Disposition": name}
         return HttpResponse(_schema(renderer.media_type), headers=headers)
+
+
+class SocketsSchemaView(APIView):
+    renderer_classes = (JSONRenderer,)
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> Response:
+        return Response(asyncapi_document())
 
 
 @cache

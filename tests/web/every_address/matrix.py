@@ -67,6 +67,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
     "anybody": (
         f"get {API}health/live",
         f"get {API}health/ready",
+        f"get {API}asyncapi",
         f"get {API}schema",
         # Their single-use codes are in the body.
         f"post {INGEST}bootstrap",
