@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-dashboard bench-staleness lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -81,6 +81,9 @@ bench-robust: ready-dev ## wrong costs, stragglers, long tails, lanes that come 
 
 bench-robust-tables: ready-dev ## the tables of the report on wrong costs, from the report of bench-robust
 	@exec $(PYTHON) -m tests.bench.robust_tables
+
+bench-api: ready-dev ## REST on 10,000 runs and 10 million points, and telemetry taken in beside MLflow's log_batch (some 5 minutes)
+	@exec $(PYTHON) -m tests.bench.api
 
 bench-staleness: ready-dev ## what is learnt per sample at staleness 0 and 1, three seeds, one thread (some 12 minutes)
 	@exec $(PYTHON) -m tests.bench.staleness

@@ -1,6 +1,7 @@
 """The schema of REST v1 as plain data, for those that look something up in it."""
 
 import re
+import threading
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -9,9 +10,18 @@ Schema = dict[str, Any]
 CONVERTED = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
-@cache
+_one_at_a_time = threading.Lock()
+
+
 def openapi_document() -> Schema:
     """The whole document. Made once in a process, since it takes a second; not to be changed."""
+    # The generator keeps what it finds in globals: two at once would mix theirs.
+    with _one_at_a_time:
+        return _made()
+
+
+@cache
+def _made() -> Schema:
     # It loads the module of views, which loads this module with DRF's settings.
     from drf_spectacular.generators import SchemaGenerator
 

@@ -1,8 +1,13 @@
 """`fields=`: the answer has the fields that were asked for, and a name that it has not is refused."""
 
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import pytest
 from rest_framework.test import APIClient
 
+import api.openapi_document as openapi_documents
 from accounts.models import Project, User
 from api.chosen_fields import can_choose
 from api.openapi_document import openapi_document
@@ -10,6 +15,7 @@ from tests.web.api.token_clients import with_token
 from tests.web.conftest import MakeRun
 
 pytestmark = pytest.mark.django_db
+COMMITTED = Path(__file__).parents[3] / "frontend" / "openapi.json"
 
 
 @pytest.fixture
@@ -65,3 +71,11 @@ def test_the_schema_offers_fields_where_answers_have_some() -> None:
     assert offered == {operation["operationId"]: can_choose(document, operation) for operation in operations}
     assert offered["runs_list"]
     assert not any(offered[name] for name in ("run_stream", "run_spec_schema_retrieve", "health_live_retrieve"))
+
+
+def test_the_first_who_ask_at_once_get_one_document() -> None:
+    openapi_documents._made.cache_clear()
+    with ThreadPoolExecutor(8) as threads:
+        documents = list(threads.map(lambda _: openapi_document(), range(8)))
+    assert all(document is documents[0] for document in documents)
+    assert documents[0]["paths"].keys() == json.loads(COMMITTED.read_text())["paths"].keys()
