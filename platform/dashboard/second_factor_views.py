@@ -12,6 +12,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
 from accounts.sign_in.selectors import is_required_of
+from accounts.sign_in.throttling import TOO_MANY, code_key, seconds_to_wait, tell_to_wait
 from audit.record import record
 
 
@@ -22,8 +23,11 @@ class AskSecondFactorView(AuthenticateView):
     extra_context = {"title": "Second factor"}
 
     def form_invalid(self, form: Any) -> HttpResponse:
+        response: HttpResponse = super().form_invalid(form)
+        if form.has_error("code", TOO_MANY):
+            return tell_to_wait(response, seconds_to_wait(self.request, code_key(form.user)))
         record("user.second_factor_failed", form.user, user=form.user)
-        return super().form_invalid(form)
+        return response
 
 
 class ConfirmCodeView(ReauthenticateView):

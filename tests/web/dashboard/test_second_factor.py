@@ -136,8 +136,9 @@ def test_codes_are_guessed_five_times_at_most(user: User, seeds: tuple[str, list
     for _ in range(5):
         assert client.post("/login/second-factor", {"code": "000000"}).status_code == 200
     closed = client.post("/login/second-factor", {"code": seeds[1][0]})
-    assert closed.status_code == 200 and b"Too many attempts" in closed.content
-    assert AuditEntry.objects.filter(action="user.second_factor_failed", user=user).count() == 6
+    assert closed.status_code == 429 and b"Too many attempts" in closed.content
+    assert 240 < int(closed.headers["Retry-After"]) <= 300
+    assert AuditEntry.objects.filter(action="user.second_factor_failed", user=user).count() == 5
 
 
 def test_a_recovery_code_opens_once(user: User, seeds: tuple[str, list[str]]) -> None:
