@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.account.internal.flows.login import record_authentication
 from allauth.mfa.base.views import AuthenticateView, ReauthenticateView
 from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView, ViewRecoveryCodesView
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
@@ -51,7 +52,10 @@ class SetUpView(ActivateTOTPView):
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
         record("user.set_second_factor", self.request.user, user=self.request.user, kind="totp")
-        return super().form_valid(form)
+        response: HttpResponse = super().form_valid(form)
+        # With the code just typed: who has no password would be asked for another before seeing the recovery codes.
+        record_authentication(self.request, self.request.user, "mfa", reauthenticated=True)
+        return response
 
 
 class RemoveView(DeactivateTOTPView):
