@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.account.internal.flows.login import record_authentication
 from allauth.mfa.base.views import AuthenticateView, ReauthenticateView
 from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView, ViewRecoveryCodesView
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
@@ -12,6 +13,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
 from accounts.sign_in.selectors import is_required_of
+from accounts.sign_in.throttling import TOO_MANY, code_key, seconds_to_wait, tell_to_wait
 from audit.record import record
 
 
@@ -22,8 +24,11 @@ class AskSecondFactorView(AuthenticateView):
     extra_context = {"title": "Second factor"}
 
     def form_invalid(self, form: Any) -> HttpResponse:
+        response: HttpResponse = super().form_invalid(form)
+        if form.has_error("code", TOO_MANY):
+            return tell_to_wait(response, seconds_to_wait(self.request, code_key(form.user)))
         record("user.second_factor_failed", form.user, user=form.user)
-        return super().form_invalid(form)
+        return response
 
 
 class ConfirmCodeView(ReauthenticateView):
@@ -47,7 +52,10 @@ class SetUpView(ActivateTOTPView):
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
         record("user.set_second_factor", self.request.user, user=self.request.user, kind="totp")
-        return super().form_valid(form)
+        response: HttpResponse = super().form_valid(form)
+        # With the code just typed: who has no password would be asked for another before seeing the recovery codes.
+        record_authentication(self.request, self.request.user, "mfa", reauthenticated=True)
+        return response
 
 
 class RemoveView(DeactivateTOTPView):

@@ -18,8 +18,8 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
-from accounts.sign_in.sign_in_form import TOO_MANY, SignInForm
-from accounts.sign_in.throttling import seconds_to_wait
+from accounts.sign_in.sign_in_form import SignInForm
+from accounts.sign_in.throttling import TOO_MANY, name_key, seconds_to_wait, tell_to_wait
 from audit.record import record
 
 SECONDS_OF_MINUTE = 60
@@ -47,8 +47,7 @@ class SignInView(LoginView):
     def form_invalid(self, form: SignInForm) -> HttpResponse:
         response: HttpResponse = super().form_invalid(form)
         if form.has_error("__all__", TOO_MANY):
-            response.status_code = 429
-            response["Retry-After"] = str(self._wait())
+            return tell_to_wait(response, self._wait())
         return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -59,7 +58,7 @@ class SignInView(LoginView):
         return {**context, **names, "title": "Log in", "takes_passwords": not settings.TANDEM_OIDC_ONLY}
 
     def _wait(self) -> int:
-        return seconds_to_wait(self.request, self.request.POST.get("username", ""))
+        return seconds_to_wait(self.request, name_key(self.request.POST.get("username", "")))
 
 
 class ConfirmPasswordView(ReauthenticateView):
@@ -85,9 +84,8 @@ class ChangePasswordView(PasswordChangeView):
 def too_many_requests(request: HttpRequest) -> HttpResponse:
     """What allauth answers to an address that sends forms too often, counted over a minute."""
     said = "This address has sent too many forms. Wait a minute, then try again."
-    response = render(request, "dashboard/notice.html", {"title": "Too many attempts", "said": said}, status=429)
-    response["Retry-After"] = str(SECONDS_OF_MINUTE)
-    return response
+    page = render(request, "dashboard/notice.html", {"title": "Too many attempts", "said": said})
+    return tell_to_wait(page, SECONDS_OF_MINUTE)
 
 
 @require_safe

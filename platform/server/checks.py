@@ -107,10 +107,11 @@ def check_port(**_: Any) -> list[CheckMessage]:
 
 
 def check_limits(**_: Any) -> list[CheckMessage]:
-    """The limits of a pause, of a stop and of a token's requests are positive."""
+    """The limits of a pause, of a stop, of a session and of a token's requests are positive."""
     meanings = {
         "TANDEM_MAX_PAUSE_SECONDS": "How long a paused run keeps its lanes, in seconds",
         "TANDEM_MAX_STOP_SECONDS": "How long a stopped run may take over the batch under way, in seconds",
+        "TANDEM_OIDC_SESSION_HOURS": "After how many hours a session ends that began at the provider",
         "TANDEM_REQUESTS_PER_MINUTE": "How many requests an API token may send in a minute",
     }
     return [

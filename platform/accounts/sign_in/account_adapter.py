@@ -14,6 +14,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import User
 from accounts.sign_in.selectors import came_from_provider
+from accounts.sign_in.throttling import name_key
 from audit.record import record
 
 
@@ -24,7 +25,7 @@ class AccountAdapter(DefaultAccountAdapter):
         **DefaultAccountAdapter.error_messages,
         "username_password_mismatch": "The user name or the password is wrong.",
         "incorrect_password": "The password is wrong.",
-        "too_many_login_attempts": "Too many attempts failed.",
+        "too_many_login_attempts": "Too many attempts failed: wait a few minutes.",
         "rate_limited": "Too many attempts failed: wait five minutes.",
     }
 
@@ -41,8 +42,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return False
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """What failed attempts are counted by. allauth adds the host, of which a server has several names."""
-        return str(credentials.get("username", "")).lower()
+        return name_key(str(credentials.get("username", "")))
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         """Record the attempt. What was typed is kept only where it names an account: people type passwords there."""

@@ -10,9 +10,6 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.models import User
 
-TOO_MANY = "too_many_login_attempts"
-"""allauth's code of the error of a form that came too often."""
-
 
 class SignInForm(forms.Form):
     """User name and password. Its fields are named as password managers and scripts know them."""

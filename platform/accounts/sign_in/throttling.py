@@ -3,18 +3,30 @@
 import math
 import time
 
-from allauth.account.adapter import get_adapter
 from allauth.core.internal import ratelimit
 from django.core.cache import cache
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
+from accounts.models import User
+
+TOO_MANY = "too_many_login_attempts"
+"""allauth's code of the error of a form that came too often."""
 APP = "allauth.account"
 ACTION = "login_failed"
 
 
-def seconds_to_wait(request: HttpRequest, username: str) -> int:
-    """Until one more attempt at `username` is let through from the request's address."""
-    key = get_adapter()._get_login_attempts_cache_key(request, username=username)
+def name_key(username: str) -> str:
+    """What failed passwords are counted by. allauth adds the host, of which a server has several names."""
+    return username.lower()
+
+
+def code_key(account: User) -> str:
+    """What allauth counts failed codes of a second factor by."""
+    return f"mfa-auth-user-{account.pk}"
+
+
+def seconds_to_wait(request: HttpRequest, key: str) -> int:
+    """Until one more attempt at what `key` stands for is let through from the request's address."""
     now = time.time()
     waits = [1.0]
     for rate in ratelimit.get_rates(app=APP, action=ACTION):
@@ -24,3 +36,10 @@ def seconds_to_wait(request: HttpRequest, username: str) -> int:
             # Newest first: one is let through again when the oldest of those that fill the limit has expired.
             waits.append(attempts[rate.amount - 1] + rate.duration - now)
     return math.ceil(max(waits))
+
+
+def tell_to_wait(response: HttpResponse, seconds: int) -> HttpResponse:
+    """The answer to a form that came too often."""
+    response.status_code = 429
+    response["Retry-After"] = str(seconds)
+    return response

@@ -24,7 +24,10 @@ OBJECT_STORE_BYTES = 512 * 2**20
 
 # Variables of the web side only, which jobs must not see: a job's environment is readable through Ray.
 PRIVATE_VARIABLES = frozenset(
-    {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE", "PYTHONPATH", "RAY_ADDRESS", "TANDEM_ONESHOT"}
+    {
+        *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "EMAIL_URL", "TANDEM_OIDC_CLIENT_SECRET"),
+        *("DJANGO_SETTINGS_MODULE", "PYTHONPATH", "RAY_ADDRESS", "TANDEM_ONESHOT"),
+    }
 )
 
 

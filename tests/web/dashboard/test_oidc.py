@@ -17,6 +17,7 @@ from accounts.models import Membership, Project, ProjectRole, User
 from accounts.services import change_role, remove_member, set_pool_admin
 from accounts.sign_in.selectors import is_linked
 from audit.models import AuditEntry
+from tests.web.dashboard.authenticator_app import set_up
 from tests.web.dashboard.openid_provider import CLIENT_ID, CLIENT_SECRET, Claims, OpenIdProvider
 
 pytestmark = pytest.mark.django_db
@@ -258,6 +259,21 @@ def test_who_is_logged_in_links_the_provider_after_the_password(provider: OpenId
     assert done.headers["Location"] == "/account"
     assert name_of(sign_in()[0]) == "alice"
     assert User.objects.count() == 1
+
+
+def test_a_second_factor_that_somebody_has_is_asked_for_after_the_provider_and_required_of_nobody_there(
+    provider: OpenIdProvider, settings: Settings
+) -> None:
+    settings.TANDEM_SECOND_FACTOR = "everyone"
+    client, _ = sign_in()
+    assert name_of(client) == "erin", "the provider asks what it asks"
+    _, codes = set_up(client)
+    client, answer = sign_in(address="/login/oidc?next=/pool")
+    assert answer.headers["Location"] == "/login/second-factor" and name_of(client) is None
+    assert client.post("/login/second-factor", {"code": codes[0]}).headers["Location"] == "/pool"
+    assert name_of(client) == "erin"
+    assert AuditEntry.objects.filter(action="user.sign_in")[0].changes["by"] == ["socialaccount", "mfa"]
+    assert client.session.get_expiry_age() <= 12 * 3600
 
 
 def test_an_account_that_is_switched_off_stays_so(provider: OpenIdProvider) -> None:

@@ -16,7 +16,9 @@ import pytest
 from server import environment
 from server.embedded.folders import make_runtime_folder, runtime_folder
 from server.embedded.local_servers import database_and_broker
+from server.embedded.ports import RayPorts
 from server.embedded.postgres import EmbeddedPostgres, PostgresError
+from server.embedded.ray_head import RayHead
 from server.embedded.valkey import EmbeddedValkey
 from server.embedded.waiting import NotReadyError, wait_until
 from server.supervisor.process_spec import start
@@ -29,6 +31,17 @@ def var(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder.chmod(0o700)
     yield folder
     shutil.rmtree(runtime_folder(folder))
+
+
+SECRETS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "EMAIL_URL", "TANDEM_OIDC_CLIENT_SECRET")
+"""Variables of the web that hold a password or a key."""
+
+
+def test_jobs_on_the_ray_head_see_no_secret_of_the_web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in SECRETS:
+        monkeypatch.setenv(name, "a secret")
+    head = RayHead(var=tmp_path, ports=RayPorts(20000), node="local", host="127.0.0.1", resources={})
+    assert "a secret" not in head.process_spec().env.values()
 
 
 def test_servers_answer_keep_their_data_and_end(var: Path) -> None:
