@@ -1,0 +1,219 @@
+"""`SweepPlan`: what a user asks for in a sweep, for REST, command line and form; validated once, when it arrives.
+
+The docstring below a field is its help. Invariant: what needs no knowledge of the spec is checked here; whether each
+point can be run is `sweeps.points`' to say.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, JsonValue, StringConstraints, ValidationError, model_validator
+
+from runs.models import MAX_SWEEP_NAME_CHARS
+from worker.contracts.base import Contract
+from worker.contracts.error_sentences import Sentences, error_sentences
+from worker.contracts.metric_names import Metric
+from worker.contracts.spec_bounds import MAX_SEED
+from worker.contracts.spec_yaml import read_yaml
+
+MAX_FIELDS = 8
+"""Of a space: more axes than a page of parallel coordinates can be read by."""
+MAX_VALUES = 64
+"""Of one setting: a quarter of all points."""
+MAX_POINTS = 256
+"""Each is checked while the request waits, some milliseconds long."""
+MAX_SEEDS = 10
+"""Per point; three to five tell a better point from a lucky one."""
+MAX_PARALLEL = 64
+MAX_GPU_HOURS = 1e7
+"""A thousand GPUs for more than a year."""
+MAX_SAMPLES = 10**12
+
+FieldPath = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$", max_length=100)]
+"""A setting of a spec by its dotted path, such as `optimizer.learning_rate` or `rewards.0.weight`."""
+NumValues = Annotated[int, Field(ge=2, le=MAX_VALUES)]
+
+
+class ChoiceRange(Contract):
+    """One of some values."""
+
+    kind: Literal["choice"] = "choice"
+    values: Annotated[tuple[JsonValue, ...], Field(min_length=1, max_length=MAX_VALUES)]
+
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        for place, value in enumerate(self.values):
+            # `True == 1` in Python, but not in a spec.
+            if any(type(other) is type(value) and other == value for other in self.values[:place]):
+                raise ValueError(f"`values` must differ, got {value!r} twice: remove one")
+        return self
+
+
+class FloatRange(Contract):
+    """A number between two others, both included. `log_uniform` spreads evenly over orders of magnitude."""
+
+    kind: Literal["uniform", "log_uniform"]
+    low: float
+    high: float
+    num_values: NumValues | None = None
+    """How many values a grid takes, the ends included. Not for a random sampler."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.low >= self.high:
+            raise ValueError(f"`high` must be > `low` ({self.low:g}), got {self.high:g}")
+        if self.kind == "log_uniform" and self.low <= 0:
+            raise ValueError(f"`low` must be > 0 for log_uniform, got {self.low:g}: take uniform, or a small number")
+        return self
+
+
+class IntRange(Contract):
+    """A whole number between two others, both included where `step` leads to them."""
+
+    kind: Literal["int"]
+    low: int
+    high: int
+    step: Annotated[int, Field(ge=1)] = 1
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.low >= self.high:
+            raise ValueError(f"`high` must be > `low` ({self.low}), got {self.high}")
+        if self.step > self.high - self.low:
+            raise ValueError(f"`step` must be ≤ {self.high - self.low} (`high` − `low`), got {self.step}")
+        return self
+
+
+Range = Annotated[ChoiceRange | FloatRange | IntRange, Field(discriminator="kind")]
+
+
+class SamplerKind(StrEnum):
+    GRID = "grid"
+    RANDOM = "random"
+
+
+class Sampler(Contract):
+    kind: SamplerKind = SamplerKind.GRID
+    """`grid` takes every combination. `random` draws points by Optuna's `RandomSampler`, which finds good values of a
+    few settings that matter among several that do not sooner than a grid."""
+    num_points: Annotated[int, Field(ge=1, le=MAX_POINTS)] | None = None
+    """How many points are drawn; of a random sampler alone."""
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+    """Of the draws: the same seed draws the same points."""
+
+    @model_validator(mode="after")
+    def _points_if_random(self) -> Self:
+        if (self.kind is SamplerKind.RANDOM) != (self.num_points is not None):
+            wanted = "given for a random sampler" if self.num_points is None else "left out for a grid"
+            raise ValueError(f"`num_points` must be {wanted}")
+        return self
+
+
+class PrunerKind(StrEnum):
+    NONE = "none"
+    SUCCESSIVE_HALVING = "successive_halving"
+
+
+class Pruner(Contract):
+    kind: PrunerKind = PrunerKind.NONE
+    """`successive_halving` is Optuna's `SuccessiveHalvingPruner` (ASHA): at each rung a point goes on only if it is
+    among the best of those that have reached the rung before it."""
+    min_samples: Annotated[int, Field(ge=1, le=MAX_SAMPLES)] | None = None
+    """Samples that a run has trained on at the first rung; the following ones are `reduction_factor` times as far
+    each. Of successive halving alone."""
+    reduction_factor: Annotated[int, Field(ge=2, le=16)] = 3
+    """One of so many points goes on from a rung."""
+
+    @model_validator(mode="after")
+    def _samples_if_halving(self) -> Self:
+        if (self.kind is PrunerKind.SUCCESSIVE_HALVING) != (self.min_samples is not None):
+            wanted = "given for successive halving" if self.min_samples is None else "left out without a pruner"
+            raise ValueError(f"`min_samples` must be {wanted}")
+        return self
+
+
+class Objective(Contract):
+    metric: Annotated[str, StringConstraints(min_length=1, max_length=128)] = Metric.EVAL_REWARD.value
+    """The curve by which points are compared: by default the held-out reward."""
+    maximise: bool = True
+
+
+class SweepPlan(Contract):
+    """Everything that a user asks for in a sweep."""
+
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SWEEP_NAME_CHARS)]
+    spec: dict[str, Any]
+    """The spec of every run, but for what `space` and the seeds change."""
+    space: Annotated[dict[FieldPath, Range], Field(min_length=1, max_length=MAX_FIELDS)]
+    """The swept settings: a range of values by the dotted path of each."""
+    sampler: Sampler = Sampler()
+    pruner: Pruner = Pruner()
+    num_seeds: Annotated[int, Field(ge=1, le=MAX_SEEDS)] = 1
+    """Runs of each point. Their seeds count up from the spec's `seed`, the same for every point."""
+    max_parallel_runs: Annotated[int, Field(ge=1, le=MAX_PARALLEL)] = 4
+    """Runs that wait or work at the same time."""
+    budget_gpu_hours: Annotated[float, Field(gt=0, le=MAX_GPU_HOURS)] | None = None
+    """GPU-hours after which no new run starts; those at work go on to their end. Empty: no bound."""
+    objective: Objective = Objective()
+
+    @model_validator(mode="after")
+    def _cross_field_rules(self) -> Self:
+        if "seed" in self.space:
+            raise ValueError("`space` must not hold `seed`: say by `num_seeds` how many seeds each point gets")
+        for field in self.space:
+            if above := next((other for other in self.space if field.startswith(f"{other}.")), None):
+                raise ValueError(f"`space` must not hold `{field}` beside `{above}`, which it is a part of")
+        if self.sampler.kind is SamplerKind.GRID:
+            for field, values in self.space.items():
+                if isinstance(values, FloatRange) and values.num_values is None:
+                    raise ValueError(f"`space.{field}.num_values` is missing: say how many values the grid takes")
+        _ = seed_of(self.spec)
+        return self
+
+    @property
+    def seeds(self) -> range:
+        first = seed_of(self.spec)
+        return range(first, first + self.num_seeds)
+
+
+def seed_of(spec: dict[str, Any]) -> int:
+    """The first seed of a spec. Raises `ValueError`."""
+    seed = spec.get("seed", 0)
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MAX_SEED - MAX_SEEDS:
+        raise ValueError(f"`spec.seed` must be a whole number between 0 and {MAX_SEED - MAX_SEEDS}, got {seed!r}")
+    return seed
+
+
+class PlanRefused(ValueError):
+    """What is asked for is no plan of a sweep; `errors` are sentences by dotted path."""
+
+    def __init__(self, errors: Sentences) -> None:
+        self.errors = errors
+        super().__init__("; ".join(text for texts in errors.values() for text in texts))
+
+
+def read_plan(document: Any) -> SweepPlan:
+    """The plan that a mapping, or YAML text, stands for. Raises `PlanRefused`."""
+    try:
+        read = read_yaml(document) if isinstance(document, str) else document
+        if not isinstance(read, dict):
+            raise ValueError("the sweep must be a mapping: begin with `name:`, `spec:` and `space:`")
+        return SweepPlan.model_validate(read)
+    except ValidationError as error:
+        raise PlanRefused(_without_kinds(error_sentences(error), read)) from error
+    except ValueError as error:
+        raise PlanRefused({"": [str(error)]}) from error
+
+
+def _without_kinds(errors: Sentences, document: dict[str, Any]) -> Sentences:
+    """Pydantic puts a range's kind into the paths of its settings, which the document does not have."""
+    space = document.get("space")
+    ranges = space.items() if isinstance(space, dict) else ()
+    found: Sentences = {}
+    for path, texts in errors.items():
+        for field, values in ranges:
+            kind = values.get("kind") if isinstance(values, dict) else None
+            old, new = f"space.{field}.{kind}", f"space.{field}"
+            path, texts = path.replace(old, new), [text.replace(old, new) for text in texts]
+        found.setdefault(path, []).extend(texts)
+    return found
