@@ -319,6 +319,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=90)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('plan', models.JSONField()),
+                ('fields', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), size=None)),
                 ('num_invalid_draws', models.PositiveIntegerField(default=0)),
                 ('invalid_draw', models.TextField(blank=True, default='')),
                 ('state', models.CharField(choices=[('running', 'Running'), ('stopping', 'Stopping'), ('stopped', 'Stopped'), ('completed', 'Completed')], default='running', max_length=10)),

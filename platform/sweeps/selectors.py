@@ -98,30 +98,30 @@ def sweep_body(user: Actor, sweep: Sweep) -> SweepBody:
     held = held_times(made, now)
     return {
         **listed_sweeps(user, [sweep])[0],
-        "plan": sweep.plan,
+        "plan": {**sweep.plan, "space": {field: sweep.plan["space"][field] for field in sweep.fields}},
         "parent": None if sweep.parent_id is None else str(sweep.parent_id),
         "num_invalid_draws": sweep.num_invalid_draws,
         "invalid_draw": sweep.invalid_draw,
         "lane_hours": hours_until(now.timestamp(), held).lanes,
-        "points": _swept_points(points, curves, made, now),
+        "points": _swept_points(sweep, points, curves, made, now),
         "best_so_far": best_so_far(points, curves, held, maximise=plan.objective.maximise),
     }
 
 
 def _swept_points(
-    points: list[Point], curves: dict[UUID, list[Measured]], made: list[UUID], now: datetime
+    sweep: Sweep, points: list[Point], curves: dict[UUID, list[Measured]], made: list[UUID], now: datetime
 ) -> list[SweptPoint]:
     newest = {run_id: curve[-1].value for run_id, curve in curves.items()}
     hours = gpu_hours_of_runs(made, now)
-    return [_swept_point(point, newest, hours) for point in points]
+    return [_swept_point(sweep, point, newest, hours) for point in points]
 
 
-def _swept_point(point: Point, newest: dict[UUID, float], hours: dict[UUID, float]) -> SweptPoint:
+def _swept_point(sweep: Sweep, point: Point, newest: dict[UUID, float], hours: dict[UUID, float]) -> SweptPoint:
     runs = [_swept_run(place, point, newest, hours) for place in point.places]
     values = [run["value"] for run in runs if run["value"] is not None]
     return {
         "number": point.number,
-        "values": point.row.values,
+        "values": {field: point.row.values[field] for field in sweep.fields},
         "state": point.state.value,
         "value": fmean(values) if values else None,
         "least": min(values, default=None),

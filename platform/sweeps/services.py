@@ -48,6 +48,7 @@ def create_sweep(*, user: User, project: Project, document: Any, parent: Run | N
             created_by=user,
             parent=parent,
             plan=plan.model_dump(mode="json"),
+            fields=list(plan.space),
             num_invalid_draws=checked.num_invalid_draws,
             invalid_draw=checked.invalid_draw,
         )

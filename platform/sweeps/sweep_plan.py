@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, JsonValue, StringConstraints, ValidationError, model_validator
 
-from runs.models import MAX_SWEEP_NAME_CHARS
+from runs.models import MAX_FIELD_PATH_CHARS, MAX_SWEEP_NAME_CHARS
 from worker.contracts.base import Contract
 from worker.contracts.error_sentences import Sentences, error_sentences
 from worker.contracts.metric_names import Metric
@@ -29,7 +29,9 @@ MAX_GPU_HOURS = 1e7
 """A thousand GPUs for more than a year."""
 MAX_SAMPLES = 10**12
 
-FieldPath = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$", max_length=100)]
+FieldPath = Annotated[
+    str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$", max_length=MAX_FIELD_PATH_CHARS)
+]
 """A setting of a spec by its dotted path, such as `optimizer.learning_rate` or `rewards.0.weight`."""
 NumValues = Annotated[int, Field(ge=2, le=MAX_VALUES)]
 

@@ -17,6 +17,7 @@ from runs.models.run_rows import (
     RunTransition,
 )
 from runs.models.sweep_rows import (
+    MAX_FIELD_PATH_CHARS,
     MAX_SWEEP_NAME_CHARS,
     RungReport,
     Sweep,
@@ -28,6 +29,7 @@ from runs.models.view_rows import MAX_VIEW_NAME_CHARS, SavedView
 
 __all__ = [
     "COMMAND",
+    "MAX_FIELD_PATH_CHARS",
     "MAX_NAME_CHARS",
     "MAX_PRESET_CHARS",
     "MAX_SWEEP_NAME_CHARS",

@@ -7,6 +7,7 @@ import uuid
 from typing import ClassVar
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -16,6 +17,10 @@ from runs.models.run_rows import Run
 
 MAX_SWEEP_NAME_CHARS = 90
 """So that the names of its runs, which add a point and a seed, have room in theirs."""
+
+
+MAX_FIELD_PATH_CHARS = 100
+"""Of a setting's dotted path: twice the longest of a spec."""
 
 
 class SweepState(models.TextChoices):
@@ -39,6 +44,8 @@ class Sweep(models.Model):
     """The run that it was made from; null for none."""
     plan = models.JSONField()
     """The plain JSON of `sweeps.sweep_plan.SweepPlan`."""
+    fields = ArrayField(models.CharField(max_length=MAX_FIELD_PATH_CHARS))
+    """The swept settings in the order in which they were given, which a column of JSON does not keep."""
     num_invalid_draws = models.PositiveIntegerField(default=0)
     """Random draws that no run could be created from, and which others took the place of."""
     invalid_draw = models.TextField(blank=True, default="")

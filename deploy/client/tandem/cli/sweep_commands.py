@@ -96,7 +96,7 @@ def show(ctx: typer.Context, sweep: SweepName, as_json: AsJson = False) -> None:
             ("GPU-hours", _of_budget(found.gpu_hours, found.budget_gpu_hours)),
             ("objective", found.plan["objective"]["metric"]),
             ("best", best and f"{spelled(best.value)}, point {best.number}"),
-            ("invalid draws", found.num_invalid_draws and f"{found.num_invalid_draws}: {found.invalid_draw}"),
+            ("invalid draws", f"{found.num_invalid_draws}: {found.invalid_draw}" if found.num_invalid_draws else ""),
         ]
     )
     fields = list(found.plan["space"])
