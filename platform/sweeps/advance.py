@@ -15,16 +15,17 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 
-from runs.models import Sweep, SweepRun, SweepState
+from runs.models import Run, Sweep, SweepRun, SweepState
 from runs.services import create_run
 from sweeps.judging import judge
-from sweeps.progress import Point, PointState, points_of
 from sweeps.search_space import with_values
 from sweeps.sweep_hours import gpu_hours_of_sweeps
 from sweeps.sweep_plan import SweepPlan
+from worker.contracts.states import END_STATES
 
 logger = logging.getLogger(__name__)
 
@@ -72,23 +73,21 @@ def _start_next(sweep_id: UUID) -> bool:
     with _locked(sweep_id) as sweep:
         if sweep is None or sweep.state != SweepState.RUNNING or sweep.reason:
             return False
-        points, plan = points_of(sweep), _plan(sweep)
-        waiting = _waiting(points)
-        num_live = sum(place.is_live for point in points for place in point.places)
-        if not waiting or num_live >= plan.max_parallel_runs or _is_spent(sweep, plan, len(waiting)):
+        plan, waiting = _plan(sweep), _waiting(sweep)
+        place = waiting.select_related("point").order_by("point__number", "seed").first()
+        if place is None or _live(sweep).count() >= plan.max_parallel_runs or _is_spent(sweep, plan, waiting.count()):
             return False
-        return _fill(sweep, plan, *waiting[0])
+        return _fill(sweep, plan, place)
 
 
-def _waiting(points: list[Point]) -> list[tuple[Point, SweepRun]]:
-    """The places to fill in order: all seeds of a point, then those of the next."""
-    return [
-        (point, place.row)
-        for point in points
-        if point.state is not PointState.PRUNED
-        for place in point.places
-        if place.is_waiting
-    ]
+def _waiting(sweep: Sweep) -> QuerySet[SweepRun]:
+    """The places that are still to be filled: all seeds of a point before those of the next. A pruned point has none,
+    since it is judged once all its seeds have trained."""
+    return SweepRun.objects.filter(point__sweep=sweep, filled_at=None)
+
+
+def _live(sweep: Sweep) -> QuerySet[Run]:
+    return Run.objects.filter(sweep_place__point__sweep=sweep).exclude(state__in=[state.value for state in END_STATES])
 
 
 def _is_spent(sweep: Sweep, plan: SweepPlan, num_waiting: int) -> bool:
@@ -104,9 +103,9 @@ def _is_spent(sweep: Sweep, plan: SweepPlan, num_waiting: int) -> bool:
     return True
 
 
-def _fill(sweep: Sweep, plan: SweepPlan, point: Point, place: SweepRun) -> bool:
+def _fill(sweep: Sweep, plan: SweepPlan, place: SweepRun) -> bool:
     """Create the run of a place in the name of the sweep's user. False where that user may not any more."""
-    user = sweep.created_by
+    user, point = sweep.created_by, place.point
     if user is None or not user.is_active:
         _start_no_more(sweep, "the account in whose name its runs were created is gone: make the sweep again")
         return False
@@ -117,7 +116,7 @@ def _fill(sweep: Sweep, plan: SweepPlan, point: Point, place: SweepRun) -> bool:
             user=user,
             project=sweep.project,
             name=f"{sweep.name} #{point.number}{num_seeds}",
-            spec=with_values(plan.spec, {**point.row.values, "seed": place.seed}),
+            spec=with_values(plan.spec, {**point.values, "seed": place.seed}),
             parent=sweep.parent,
             origin=f"the sweep {sweep.name}: point {point.number}, seed {place.seed}",
         )
@@ -139,10 +138,8 @@ def _start_no_more(sweep: Sweep, reason: str) -> None:
 
 def _end(sweep: Sweep) -> None:
     """Note that a sweep has ended, once nothing of it works and nothing is to be started."""
-    points = points_of(sweep)
-    is_live = any(place.is_live for point in points for place in point.places)
-    starts_more = sweep.state == SweepState.RUNNING and not sweep.reason and _waiting(points)
-    if is_live or starts_more:
+    starts_more = sweep.state == SweepState.RUNNING and not sweep.reason and _waiting(sweep).exists()
+    if starts_more or _live(sweep).exists():
         return
     sweep.state = SweepState.COMPLETED if sweep.state == SweepState.RUNNING else SweepState.STOPPED
     sweep.ended_at = timezone.now()

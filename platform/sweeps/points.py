@@ -15,6 +15,7 @@ from sweeps.search_space import NoSuchPlace, Values, draws, grid, grid_size, wit
 from sweeps.sweep_plan import MAX_POINTS, PlanRefused, PrunerKind, SamplerKind, SweepPlan
 from worker.contracts.metric_names import Metric
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.shown_values import cut
 
 DRAWS_PER_POINT = 4
 """Draws at most for each point that is wanted, on average: where three of four are invalid or repeated, the space is at
@@ -64,7 +65,7 @@ class _Checker:
 
     def _note(self, values: Values, errors: Errors) -> None:
         self.num_invalid += 1
-        shown = ", ".join(f"{path} = {value}" for path, value in values.items())
+        shown = ", ".join(f"{path} = {cut(str(value))}" for path, value in values.items())
         path, texts = next(iter(errors.items()))
         self.first_invalid = self.first_invalid or f"{shown}: {texts[0]}"
         if self.num_invalid <= MAX_TOLD:

@@ -13,6 +13,8 @@ from runs.models import MAX_FIELD_PATH_CHARS, MAX_SWEEP_NAME_CHARS
 from worker.contracts.base import Contract
 from worker.contracts.error_sentences import Sentences, error_sentences
 from worker.contracts.metric_names import Metric
+from worker.contracts.plain_json import json_problems
+from worker.contracts.shown_values import shown
 from worker.contracts.spec_bounds import MAX_SEED
 from worker.contracts.spec_yaml import read_yaml
 
@@ -28,6 +30,8 @@ MAX_PARALLEL = 64
 MAX_GPU_HOURS = 1e7
 """A thousand GPUs for more than a year."""
 MAX_SAMPLES = 10**12
+MAX_NUMBER = 10**12
+"""Of the ends of a range: beyond any setting, and floats hold the distance of any two exactly."""
 
 FieldPath = Annotated[
     str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$", max_length=MAX_FIELD_PATH_CHARS)
@@ -47,7 +51,7 @@ class ChoiceRange(Contract):
         for place, value in enumerate(self.values):
             # `True == 1` in Python, but not in a spec.
             if any(type(other) is type(value) and other == value for other in self.values[:place]):
-                raise ValueError(f"`values` must differ, got {value!r} twice: remove one")
+                raise ValueError(f"`values` must differ, got {shown(value)} twice: remove one")
         return self
 
 
@@ -55,8 +59,8 @@ class FloatRange(Contract):
     """A number between two others, both included. `log_uniform` spreads evenly over orders of magnitude."""
 
     kind: Literal["uniform", "log_uniform"]
-    low: float
-    high: float
+    low: Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+    high: Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
     num_values: NumValues | None = None
     """How many values a grid takes, the ends included. Not for a random sampler."""
 
@@ -73,9 +77,9 @@ class IntRange(Contract):
     """A whole number between two others, both included where `step` leads to them."""
 
     kind: Literal["int"]
-    low: int
-    high: int
-    step: Annotated[int, Field(ge=1)] = 1
+    low: Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+    high: Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+    step: Annotated[int, Field(ge=1, le=MAX_NUMBER)] = 1
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -182,7 +186,7 @@ def seed_of(spec: dict[str, Any]) -> int:
     """The first seed of a spec. Raises `ValueError`."""
     seed = spec.get("seed", 0)
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MAX_SEED - MAX_SEEDS:
-        raise ValueError(f"`spec.seed` must be a whole number between 0 and {MAX_SEED - MAX_SEEDS}, got {seed!r}")
+        raise ValueError(f"`spec.seed` must be a whole number between 0 and {MAX_SEED - MAX_SEEDS}, got {shown(seed)}")
     return seed
 
 
@@ -200,7 +204,11 @@ def read_plan(document: Any) -> SweepPlan:
         read = read_yaml(document) if isinstance(document, str) else document
         if not isinstance(read, dict):
             raise ValueError("the sweep must be a mapping: begin with `name:`, `spec:` and `space:`")
+        if problem := next(json_problems(read), None):
+            raise PlanRefused({problem[0]: [problem[1]]})
         return SweepPlan.model_validate(read)
+    except PlanRefused:
+        raise
     except ValidationError as error:
         raise PlanRefused(_without_kinds(error_sentences(error), read)) from error
     except ValueError as error:
@@ -217,5 +225,7 @@ def _without_kinds(errors: Sentences, document: dict[str, Any]) -> Sentences:
             kind = values.get("kind") if isinstance(values, dict) else None
             old, new = f"space.{field}.{kind}", f"space.{field}"
             path, texts = path.replace(old, new), [text.replace(old, new) for text in texts]
+        # Pydantic puts `[key]` behind a name that is no path.
+        path, texts = path.removesuffix(".[key]"), [text.replace(".[key]`", "`") for text in texts]
         found.setdefault(path, []).extend(texts)
     return found

@@ -12695,6 +12695,8 @@ export interface operations {
                 readonly limit?: number;
                 readonly project?: string;
                 readonly state?: "running" | "stopping" | "stopped" | "completed";
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
             };
             readonly header?: never;
             readonly path?: never;
@@ -12746,7 +12748,10 @@ export interface operations {
     };
     readonly sweeps_retrieve: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
             readonly header?: never;
             readonly path: {
                 readonly id: string;

@@ -94,6 +94,9 @@ RATE = "optimizer.learning_rate"
         ({"space": {RATE: {"kind": "log_uniform", "low": 0, "high": 0.5}}}, f"space.{RATE}.low"),
         ({"space": {RATE: {"kind": "uniform", "low": 0, "high": 0.5}}}, f"space.{RATE}.num_values"),
         ({"space": {"lora.rank": {"kind": "int", "low": 4, "high": 8, "step": 5}}}, "space.lora.rank.step"),
+        ({"space": {"Learning rate": {"kind": "choice", "values": [1]}}}, "space.Learning rate"),
+        ({"space": {RATE: {"kind": "int", "low": 0, "high": 10**400}}}, f"space.{RATE}.high"),
+        ({"space": {RATE: {"kind": "uniform", "low": -1e300, "high": 1}}}, f"space.{RATE}.low"),
         ({"space": {RATE: {"kind": "normal"}}}, f"space.{RATE}.kind"),
         (
             {
@@ -111,9 +114,11 @@ RATE = "optimizer.learning_rate"
         ({"budget_gpu_hours": 0}, "budget_gpu_hours"),
         ({"spec": {"seed": -1}}, "spec.seed"),
         ({"nmae": "typo"}, "nmae"),
+        ({"name": "a\x00b"}, "name"),
     ],
 )
 def test_what_is_no_plan_is_refused_by_field(fields: dict[str, Any], path: str) -> None:
     with pytest.raises(PlanRefused) as refused:
         read_plan(plan(**fields))
     assert list(refused.value.errors) == [path]
+    assert "[key]" not in str(refused.value)
