@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sweeps.sweep_plan import ChoiceRange, FloatRange, IntRange, Range
+from sweeps.sweep_ranges import ChoiceRange, FloatRange, IntRange, Range
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

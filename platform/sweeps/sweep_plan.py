@@ -5,11 +5,12 @@ point can be run is `sweeps.points`' to say.
 """
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, JsonValue, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from runs.models import MAX_FIELD_PATH_CHARS, MAX_SWEEP_NAME_CHARS
+from sweeps.sweep_ranges import FloatRange, Range
 from worker.contracts.base import Contract
 from worker.contracts.error_sentences import Sentences, error_sentences
 from worker.contracts.metric_names import Metric
@@ -20,77 +21,21 @@ from worker.contracts.spec_yaml import read_yaml
 
 MAX_FIELDS = 8
 """Of a space: more axes than a page of parallel coordinates can be read by."""
-MAX_VALUES = 64
-"""Of one setting: a quarter of all points."""
 MAX_POINTS = 256
 """Each is checked while the request waits, some milliseconds long."""
 MAX_SEEDS = 10
 """Per point; three to five tell a better point from a lucky one."""
 MAX_PARALLEL = 64
+"""Beyond, the project's share of the pool is the bound that matters."""
 MAX_GPU_HOURS = 1e7
 """A thousand GPUs for more than a year."""
 MAX_SAMPLES = 10**12
-MAX_NUMBER = 10**12
-"""Of the ends of a range: beyond any setting, and floats hold the distance of any two exactly."""
+"""A million batches of a million samples."""
 
 FieldPath = Annotated[
     str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$", max_length=MAX_FIELD_PATH_CHARS)
 ]
 """A setting of a spec by its dotted path, such as `optimizer.learning_rate` or `rewards.0.weight`."""
-NumValues = Annotated[int, Field(ge=2, le=MAX_VALUES)]
-
-
-class ChoiceRange(Contract):
-    """One of some values."""
-
-    kind: Literal["choice"] = "choice"
-    values: Annotated[tuple[JsonValue, ...], Field(min_length=1, max_length=MAX_VALUES)]
-
-    @model_validator(mode="after")
-    def _differ(self) -> Self:
-        for place, value in enumerate(self.values):
-            # `True == 1` in Python, but not in a spec.
-            if any(type(other) is type(value) and other == value for other in self.values[:place]):
-                raise ValueError(f"`values` must differ, got {shown(value)} twice: remove one")
-        return self
-
-
-class FloatRange(Contract):
-    """A number between two others, both included. `log_uniform` spreads evenly over orders of magnitude."""
-
-    kind: Literal["uniform", "log_uniform"]
-    low: Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
-    high: Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
-    num_values: NumValues | None = None
-    """How many values a grid takes, the ends included. Not for a random sampler."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.low >= self.high:
-            raise ValueError(f"`high` must be > `low` ({self.low:g}), got {self.high:g}")
-        if self.kind == "log_uniform" and self.low <= 0:
-            raise ValueError(f"`low` must be > 0 for log_uniform, got {self.low:g}: take uniform, or a small number")
-        return self
-
-
-class IntRange(Contract):
-    """A whole number between two others, both included where `step` leads to them."""
-
-    kind: Literal["int"]
-    low: Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
-    high: Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
-    step: Annotated[int, Field(ge=1, le=MAX_NUMBER)] = 1
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if self.low >= self.high:
-            raise ValueError(f"`high` must be > `low` ({self.low}), got {self.high}")
-        if self.step > self.high - self.low:
-            raise ValueError(f"`step` must be ≤ {self.high - self.low} (`high` − `low`), got {self.step}")
-        return self
-
-
-Range = Annotated[ChoiceRange | FloatRange | IntRange, Field(discriminator="kind")]
 
 
 class SamplerKind(StrEnum):

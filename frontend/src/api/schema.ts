@@ -1689,6 +1689,77 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/service-accounts": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Those of the projects that you own, and all of them for administrators, by name. */
+        readonly get: operations["service_accounts_list"];
+        readonly put?: never;
+        /** @description Accounts of scripts. Each is of one project, or of the pool. */
+        readonly post: operations["service_accounts_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/service-accounts/{account_id}/tokens": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The account's tokens, newest first. */
+        readonly get: operations["service_accounts_tokens_list"];
+        readonly put?: never;
+        /** @description Make a token for the account, which this answer alone shows. */
+        readonly post: operations["service_accounts_tokens_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/service-accounts/{account_id}/tokens/{token_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /** @description Revoke the token at once, and close the sockets that it opened. */
+        readonly delete: operations["service_accounts_tokens_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/service-accounts/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Accounts of scripts. Each is of one project, or of the pool. */
+        readonly get: operations["service_accounts_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /** @description Change its role, or switch it off and on. */
+        readonly patch: operations["service_accounts_partial_update"];
+        readonly trace?: never;
+    };
     readonly "/api/v1/shares": {
         readonly parameters: {
             readonly query?: never;
@@ -1915,6 +1986,23 @@ export interface paths {
         readonly head?: never;
         /** @description Make somebody a pool admin, or no longer. */
         readonly patch: operations["users_partial_update"];
+        readonly trace?: never;
+    };
+    readonly "/api/v1/users/{user_id}/second-factor": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /** @description Remove app and recovery codes, for somebody who has lost both. */
+        readonly delete: operations["users_second_factor_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
         readonly trace?: never;
     };
     readonly "/api/v1/webhooks": {
@@ -2255,6 +2343,8 @@ export interface components {
             readonly at: string;
             /** @description The user's name at that time, or the command that acted. */
             readonly actor: string;
+            /** @description Whether a script's account asked for it, and no person. */
+            readonly by_service_account: boolean;
             /** @description First characters of the API token; empty for a browser's session. */
             readonly token_key: string;
             /** @description `<object>.<verb>`, such as `gpu.drain`. */
@@ -5005,7 +5095,11 @@ export interface components {
         readonly Member: {
             readonly id: number;
             readonly username: string;
+            /** @description A script's account. */
+            readonly is_service_account: boolean;
             readonly role: components["schemas"]["ProjectRole"];
+            /** @description Whether a group of the identity provider gives the role. It ends with the group. */
+            readonly is_mapped: boolean;
             /** Format: date-time */
             readonly created_at: string;
         };
@@ -5213,6 +5307,36 @@ export interface components {
             readonly host: string;
             readonly value: string;
         };
+        readonly NewServiceAccount: {
+            /**
+             * Format: uuid
+             * @description Null for one of the pool; of administrators.
+             */
+            readonly project?: string | null;
+            /** @description a-z, 0-9 and -. */
+            readonly name: string;
+            /** @description In the project, where `viewer` is the default. */
+            readonly role?: components["schemas"]["ProjectRole"] | components["schemas"]["NullEnum"];
+        };
+        /** @description As one's own token, without projects: the account has one, or none. */
+        readonly NewServiceToken: {
+            /** @default  */
+            readonly name?: string;
+            /** @description Default: the server's token lifetime. */
+            readonly expires_in_days?: number;
+            /**
+             * @description `read` is part of each: `run` creates and controls runs, `pool` does what pool admins do, `admin` manages tokens, members, secrets and accounts. None gives a right that you have not.
+             * @default [
+             *       "read",
+             *       "run",
+             *       "pool",
+             *       "admin"
+             *     ]
+             */
+            readonly scopes?: readonly components["schemas"]["TokenScope"][];
+            /** @description Names of pools that it may act on. Default: every pool. */
+            readonly pools?: readonly string[] | null;
+        };
         readonly NewSweep: {
             /**
              * Format: uuid
@@ -5277,6 +5401,7 @@ export interface components {
              */
             readonly until?: string | null;
         };
+        readonly NullEnum: null;
         /** Objective */
         readonly Objective: {
             /**
@@ -5424,6 +5549,11 @@ export interface components {
             readonly archived?: boolean;
             /** @description Only while the run waits. */
             readonly priority?: components["schemas"]["PriorityEnum"];
+        };
+        readonly PatchedServiceAccountChanges: {
+            readonly role?: components["schemas"]["ProjectRole"];
+            /** @description Off, its tokens are revoked and its sockets closed at once. */
+            readonly is_active?: boolean;
         };
         readonly PatchedWebhookChanges: {
             readonly name?: string;
@@ -8003,6 +8133,33 @@ export interface components {
             readonly min: readonly number[];
             readonly max: readonly number[];
         };
+        /** @description An account that has tokens and never signs in. */
+        readonly ServiceAccount: {
+            readonly id: number;
+            /** @description `<name>@<slug of the project>`, or `<name>@pool`. */
+            readonly name: string;
+            /**
+             * Format: uuid
+             * @description Null for one of the pool.
+             */
+            readonly project: string | null;
+            /** @description Its role in the project; null for one of the pool, which does what pool admins do. */
+            readonly role: components["schemas"]["ProjectRole"] | components["schemas"]["NullEnum"];
+            readonly is_active: boolean;
+            /** Format: date-time */
+            readonly created_at: string;
+            readonly num_tokens: number;
+            /**
+             * Format: date-time
+             * @description The last use of any of its tokens.
+             */
+            readonly last_used_at: string | null;
+        };
+        readonly ServiceAccountPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["ServiceAccount"][];
+        };
         readonly ShareToSet: {
             /**
              * @description Lanes that the project gets first.
@@ -9140,10 +9297,13 @@ export type NewPreview = components['schemas']['NewPreview'];
 export type NewPromptSet = components['schemas']['NewPromptSet'];
 export type NewRun = components['schemas']['NewRun'];
 export type NewSecret = components['schemas']['NewSecret'];
+export type NewServiceAccount = components['schemas']['NewServiceAccount'];
+export type NewServiceToken = components['schemas']['NewServiceToken'];
 export type NewSweep = components['schemas']['NewSweep'];
 export type NewToken = components['schemas']['NewToken'];
 export type NewWebhook = components['schemas']['NewWebhook'];
 export type NodeAction = components['schemas']['NodeAction'];
+export type NullEnum = components['schemas']['NullEnum'];
 export type Objective = components['schemas']['Objective'];
 export type Occupancy = components['schemas']['Occupancy'];
 export type OccupancyArea = components['schemas']['OccupancyArea'];
@@ -9158,6 +9318,7 @@ export type PatchedNodeToWrite = components['schemas']['PatchedNodeToWrite'];
 export type PatchedPoolToChange = components['schemas']['PatchedPoolToChange'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
 export type PatchedRunChanges = components['schemas']['PatchedRunChanges'];
+export type PatchedServiceAccountChanges = components['schemas']['PatchedServiceAccountChanges'];
 export type PatchedWebhookChanges = components['schemas']['PatchedWebhookChanges'];
 export type PerformanceSpec = components['schemas']['PerformanceSpec'];
 export type PeriodEnum = components['schemas']['PeriodEnum'];
@@ -9308,6 +9469,8 @@ export type SecondsRange = components['schemas']['SecondsRange'];
 export type Secret = components['schemas']['Secret'];
 export type SecretPage = components['schemas']['SecretPage'];
 export type Series = components['schemas']['Series'];
+export type ServiceAccount = components['schemas']['ServiceAccount'];
+export type ServiceAccountPage = components['schemas']['ServiceAccountPage'];
 export type ShareToSet = components['schemas']['ShareToSet'];
 export type ShareToTry = components['schemas']['ShareToTry'];
 export type SharesToTry = components['schemas']['SharesToTry'];
@@ -12602,6 +12765,196 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly service_accounts_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The pagination cursor value. */
+                readonly cursor?: string;
+                /** @description Number of results to return per page. */
+                readonly limit?: number;
+                /** @description Of this project only. */
+                readonly project?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ServiceAccountPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly service_accounts_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewServiceAccount"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ServiceAccount"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly service_accounts_tokens_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The pagination cursor value. */
+                readonly cursor?: string;
+                /** @description Number of results to return per page. */
+                readonly limit?: number;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly account_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TokenPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly service_accounts_tokens_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly account_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewServiceToken"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CreatedToken"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly service_accounts_tokens_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly account_id: number;
+                readonly token_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly service_accounts_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ServiceAccount"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly service_accounts_partial_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PatchedServiceAccountChanges"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ServiceAccount"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly shares_list: {
         readonly parameters: {
             readonly query?: {
@@ -13047,6 +13400,27 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["Account"];
                 };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly users_second_factor_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly user_id: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly default: components["responses"]["Refusal"];
         };

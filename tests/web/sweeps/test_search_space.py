@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweeps.search_space import NoSuchPlace, draws, grid, grid_size, with_values
-from sweeps.sweep_plan import ChoiceRange, FloatRange, IntRange, PlanRefused, Range, read_plan
+from sweeps.sweep_plan import PlanRefused, read_plan
+from sweeps.sweep_ranges import ChoiceRange, FloatRange, IntRange, Range
 from tests.web.sweeps.swept_runs import plan
 
 numbers = st.floats(1e-6, 1e6)

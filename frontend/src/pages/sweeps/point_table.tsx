@@ -4,7 +4,8 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Sweep, SweptPoint, SweptRun } from "../../api/schema.ts";
 import { number } from "../../base/format.ts";
 import type { Json } from "../../base/paths.ts";
-import { bestFirst, bestOf, prunedBecause, valueText } from "./sweep_words.ts";
+import { MAX_COMPARED } from "../compare/compared_run.ts";
+import { bestFirst, bestOf, bestRuns, prunedBecause, valueText } from "./sweep_words.ts";
 
 interface Props {
   readonly sweep: Sweep;
@@ -17,12 +18,16 @@ export function PointTable({ sweep, isShown, selected, onSelect }: Props) {
   const fields = Object.keys(sweep.plan.space);
   const best = bestOf(sweep)?.number;
   const points = bestFirst(sweep).filter(isShown);
+  const compared = bestRuns(points, MAX_COMPARED / 2);
   return (
     <section class="card flush" aria-label="Points">
       <div class="card-head">
         <h2>Points</h2>
-        <span class="small muted num">
-          {points.length === sweep.points.length ? points.length : `${points.length} of ${sweep.points.length}`}
+        <span class="row small">
+          {compared.length > 1 && <a href={`/compare?runs=${compared.join()}`}>Compare the best {compared.length}</a>}
+          <span class="muted num">
+            {points.length === sweep.points.length ? points.length : `${points.length} of ${sweep.points.length}`}
+          </span>
         </span>
       </div>
       <div class="table-wrap">

@@ -45,3 +45,9 @@ export function isOnCpu(sweep: Sweep): boolean {
 export function prunedBecause({ rungs }: SweptPoint): string {
   return rungs.find((rung) => rung.is_pruned)?.reason ?? "";
 }
+
+/** A run of each of the first points that have a value: that of its first seed. */
+export function bestRuns(points: readonly SweptPoint[], number: number): readonly string[] {
+  const measured = points.filter(({ value }) => value !== null);
+  return measured.flatMap(({ runs }) => runs.find(({ id }) => id !== null)?.id ?? []).slice(0, number);
+}
