@@ -18,6 +18,7 @@ from sweeps.sweep_hours import gpu_hours_of_runs, gpu_hours_of_sweeps, held_time
 from sweeps.sweep_plan import SweepPlan
 from worker.contracts.states import END_STATES
 
+NO_RUNS: SweepCounts = {"num_points": 0, "num_runs": 0, "num_runs_ended": 0, "num_runs_live": 0}
 _ENDED = [state.value for state in END_STATES]
 
 
@@ -54,9 +55,10 @@ def listed_sweeps(user: Actor, sweeps: Iterable[Sweep]) -> list[ListedSweep]:
             "state": sweep.state,
             "reason": sweep.reason,
             "num_pruned": num_pruned.get(sweep.pk, 0),
-            "gpu_hours": hours[sweep.pk],
+            # A sweep may have been deleted since it was found.
+            "gpu_hours": hours.get(sweep.pk, 0.0),
             "budget_gpu_hours": sweep.plan["budget_gpu_hours"],
-            **counts[sweep.pk],
+            **counts.get(sweep.pk, NO_RUNS),
         }
         for sweep in sweeps
     ]
