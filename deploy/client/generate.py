@@ -20,6 +20,7 @@ ANSWERS = (
     "Curves",
     "ListedPromptSet",
     "ListedRun",
+    "ListedSweep",
     "LogEntry",
     "Me",
     "PlanPreview",
@@ -31,6 +32,8 @@ ANSWERS = (
     "RunSize",
     "Samples",
     "SavedCheckpoint",
+    "Sweep",
+    "SweepPreview",
     "Token",
     "UsageRow",
     "Validation",
@@ -39,8 +42,9 @@ ANSWERS = (
 all of the schema's take a second."""
 HEADER = "The answers of REST v1. Written by `generate.py` from `openapi.json`."
 REFERENCE = "#/components/schemas/"
-OPEN = {REFERENCE + "RunSpec": {"type": "object", "additionalProperties": True}}
-"""Read as plain values: a spec is there to be changed and sent again, whatever fields its server's release has."""
+_PLAIN = {"type": "object", "additionalProperties": True}
+OPEN = {REFERENCE + "RunSpec": _PLAIN, REFERENCE + "SweepPlan": _PLAIN}
+"""Read as plain values: they are there to be changed and sent again, whatever fields their server's release has."""
 BOUNDS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "maxItems"}
 """What a server checks and a reader must not."""
 OF_ASYNCHRONOUS = {

@@ -25,6 +25,11 @@ const PAGES: Record<string, (data: DOMStringMap) => Promise<ComponentChild>> = {
     return import("./pages/run/run_page.tsx").then(({ RunPage }) => <RunPage runId={run} first={first} />);
   },
   compare: () => import("./pages/compare/compare_page.tsx").then(({ ComparePage }) => <ComparePage />),
+  sweeps: () => import("./pages/sweeps/sweeps_page.tsx").then(({ SweepsPage }) => <SweepsPage />),
+  "new-sweep": (data) =>
+    import("./pages/sweeps/new_sweep_page.tsx").then(({ NewSweepPage }) => <NewSweepPage from={data.from || null} />),
+  sweep: ({ sweep = "" }) =>
+    import("./pages/sweeps/sweep_page.tsx").then(({ SweepPage }) => <SweepPage sweepId={sweep} />),
   pool: () => import("./pages/pool/pool_page.tsx").then(({ PoolPage }) => <PoolPage />),
   queue: (data) =>
     import("./pages/queue/queue_page.tsx").then(({ QueuePage }) => <QueuePage pool={data.pool || null} />),

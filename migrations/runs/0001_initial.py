@@ -312,4 +312,91 @@ class Migration(migrations.Migration):
             model_name='savedview',
             constraint=models.UniqueConstraint(fields=('user', 'project', 'name'), name='saved_view_once', nulls_distinct=False),
         ),
+        migrations.CreateModel(
+            name='Sweep',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('name', models.CharField(max_length=90)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('plan', models.JSONField()),
+                ('fields', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), size=None)),
+                ('num_invalid_draws', models.PositiveIntegerField(default=0)),
+                ('invalid_draw', models.TextField(blank=True, default='')),
+                ('state', models.CharField(choices=[('running', 'Running'), ('stopping', 'Stopping'), ('stopped', 'Stopped'), ('completed', 'Completed')], default='running', max_length=10)),
+                ('reason', models.TextField(blank=True, default='')),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.run')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sweeps', to='accounts.project')),
+            ],
+            options={
+                'ordering': ['-created_at'],
+            },
+        ),
+        migrations.CreateModel(
+            name='SweepPoint',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('values', models.JSONField()),
+                ('sweep', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='points', to='runs.sweep')),
+            ],
+            options={
+                'ordering': ['number'],
+            },
+        ),
+        migrations.CreateModel(
+            name='RungReport',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('num_samples', models.PositiveBigIntegerField()),
+                ('value', models.FloatField()),
+                ('is_pruned', models.BooleanField()),
+                ('reason', models.TextField(blank=True, default='')),
+                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('point', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reports', to='runs.sweeppoint')),
+            ],
+            options={
+                'ordering': ['pk'],
+            },
+        ),
+        migrations.CreateModel(
+            name='SweepRun',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('seed', models.PositiveBigIntegerField()),
+                ('made_run', models.UUIDField(null=True)),
+                ('filled_at', models.DateTimeField(null=True)),
+                ('problem', models.TextField(blank=True, default='')),
+                ('point', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='places', to='runs.sweeppoint')),
+                ('run', models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='sweep_place', to='runs.run')),
+            ],
+            options={
+                'ordering': ['point__number', 'seed'],
+            },
+        ),
+        migrations.AddIndex(
+            model_name='sweep',
+            index=models.Index(fields=['project', '-created_at'], name='sweep_list'),
+        ),
+        migrations.AddIndex(
+            model_name='sweep',
+            index=models.Index(condition=models.Q(('ended_at', None)), fields=['state'], name='sweep_at_work'),
+        ),
+        migrations.AddConstraint(
+            model_name='sweep',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at', None), ('state__in', ['running', 'stopping'])), models.Q(('ended_at__isnull', False), ('state__in', ['stopped', 'completed'])), _connector='OR'), name='sweep_ends_in_an_end_state'),
+        ),
+        migrations.AddConstraint(
+            model_name='sweeppoint',
+            constraint=models.UniqueConstraint(fields=('sweep', 'number'), name='sweep_point_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='rungreport',
+            constraint=models.UniqueConstraint(fields=('point', 'num_samples'), name='one_report_per_rung'),
+        ),
+        migrations.AddConstraint(
+            model_name='sweeprun',
+            constraint=models.UniqueConstraint(fields=('point', 'seed'), name='sweep_seed_once_per_point'),
+        ),
     ]

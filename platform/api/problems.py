@@ -23,6 +23,7 @@ from runs.planning.plan_cache import PlanningFailed
 from runs.pool.pool_removal import PoolInUse
 from runs.resizing.resize_services import ResizeUnderWay
 from runs.transitions import RunStateConflict
+from sweeps.services import SweepStateConflict
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -90,6 +91,8 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return _invalid(django_errors(error)), {}
         case RunStateConflict():
             return problem(409, str(error), state=error.state.value, legal_actions=error.legal), {}
+        case SweepStateConflict():
+            return problem(409, str(error), state=error.state), {}
         case ResizeUnderWay():
             return problem(409, str(error), resize=str(error.resize.pk)), {}
         case PlanningFailed() | PoolInUse() | ReplayRefused() | ForkNeedsFiles():

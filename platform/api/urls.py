@@ -33,6 +33,7 @@ from api.views import (
     runs,
     schema,
     service_accounts,
+    sweeps,
     telemetry,
     usage,
     waiting_run,
@@ -47,6 +48,7 @@ router.register("projects", accounts.ProjectViewSet, basename="project")
 router.register("prompt-sets", catalog.PromptSetViewSet, basename="prompt-set")
 router.register("secrets", catalog.SecretViewSet, basename="secret")
 router.register("webhooks", webhooks.WebhookViewSet, basename="webhook")
+router.register("sweeps", sweeps.SweepViewSet, basename="sweep")
 router.register("runs", runs.RunViewSet, basename="run")
 
 MEMBERS: dict[str, Any] = {"get": "list", "post": "create"}
@@ -112,6 +114,8 @@ urlpatterns = [
     path("run-views/<uuid:view_id>", run_lists.SavedViewView.as_view()),
     path("runs:bulk", run_lists.BulkView.as_view()),
     path("runs:sparklines", telemetry.SparklinesView.as_view()),
+    path("sweeps:preview", sweeps.SweepPreviewView.as_view()),
+    path("sweeps/<uuid:sweep_id>/stop", sweeps.StopSweepView.as_view()),
     path("plans", runs.PlansView.as_view()),
     path("runs/<uuid:run_id>/", include(run_urls)),
     path("pool", pool.PoolView.as_view()),

@@ -17,9 +17,11 @@ from dashboard.modules import modules_of
 from dashboard.shell import page_view, shell
 from fleet.models import Gpu
 from runs.selectors import get_run
+from sweeps.selectors import get_sweep
 
 home = page_view("home", "Home", "home")
 runs = page_view("runs", "Runs", "runs")
+sweeps = page_view("sweeps", "Sweeps", "sweeps")
 prompt_sets = page_view("prompt-sets", "Prompt sets", "prompt-sets", narrow=True)
 projects = page_view("projects", "Projects", "projects", narrow=True)
 pool = page_view("pool", "Pool", "pool")
@@ -44,6 +46,22 @@ def new_run(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     found = get_run(request.user, run_id)
     return shell(request, "run", found.name, "runs", data={"run": str(found.pk)})
+
+
+@require_safe
+@login_required
+def new_sweep(request: HttpRequest) -> HttpResponse:
+    """The form; `?from=<run>` takes that run's spec. Raises `Http404` for a run the user may not see."""
+    parent = request.GET.get("from", "")
+    data = {"from": str(get_run(request.user, parent).pk)} if parent else {}
+    return shell(request, "new-sweep", "New sweep", "sweeps", data=data)
+
+
+@require_safe
+@login_required
+def sweep(request: HttpRequest, sweep_id: UUID) -> HttpResponse:
+    found = get_sweep(request.user, sweep_id)
+    return shell(request, "sweep", found.name, "sweeps", data={"sweep": str(found.pk)})
 
 
 @require_safe

@@ -34,7 +34,10 @@ REQUESTED = "asked for by {user}"
 class _Request:
     """A command being handled: the run as read under the stream lock, and its open attempt."""
 
-    user: User
+    giver: User | None
+    """None: a part of Tandem, which `actor` names."""
+    actor: str
+    reason: str
     run: Run
     kind: CommandKind
     prompts: tuple[str, ...]
@@ -57,7 +60,9 @@ def request_command(*, user: User, run: Run, kind: CommandKind | str, prompts: S
     if wanted not in possible:
         raise RunStateConflict(wanted, current.run_state, possible)
     record(f"run.{wanted}", current, user=user, project_id=run.project_id, prompts=list(prompts))
-    request = _Request(user, current, wanted, tuple(prompts), attempts.open_attempt(run.pk))
+    reason = REQUESTED.format(user=user.username)
+    attempt = attempts.open_attempt(run.pk)
+    request = _Request(user, user.username, reason, current, wanted, tuple(prompts), attempt)
     if wanted in (CommandKind.STOP, CommandKind.CANCEL):
         return _end(request)
     if wanted is CommandKind.RESUME and (current.has_ended or not request.has_driver):
@@ -65,45 +70,73 @@ def request_command(*, user: User, run: Run, kind: CommandKind | str, prompts: S
     return _pending(request)
 
 
+@transaction.atomic
+def stop_run_for(run: Run, *, actor: str, reason: str) -> bool:
+    """Stop a run for a part of Tandem: with a checkpoint where it has begun, else at once. Whether there was anything
+    to stop: a run that has ended, or ends already, is left alone."""
+    lock_stream(run.pk)
+    current = Run.objects.get(pk=run.pk)
+    possible = legal_actions(current)
+    if current.run_state is RunState.STOPPING or not {CommandKind.STOP, CommandKind.CANCEL} & set(possible):
+        return False
+    kind = CommandKind.STOP if CommandKind.STOP in possible else CommandKind.CANCEL
+    _end(_Request(None, actor, reason, current, kind, (), attempts.open_attempt(run.pk)))
+    return True
+
+
 def _queue_again(request: _Request) -> PendingCommand:
     """Queue a parked or stopped run, which resumes from its checkpoint once it has lanes."""
     require_pool(request.run.pool, "action")
     changes = {"ending": "", "ending_at": None, "archived_at": None}
-    reason, actor = REQUESTED.format(user=request.user.username), request.user.username
-    move(request.run.pk, [request.run.run_state], RunState.QUEUED, reason=reason, actor=actor, changes=changes)
+    move(
+        request.run.pk,
+        [request.run.run_state],
+        RunState.QUEUED,
+        reason=request.reason,
+        actor=request.actor,
+        changes=changes,
+    )
     enqueue_on_commit(DISPATCH_RUNS)
     return _done(request, "queued for lanes again")
 
 
 def _end(request: _Request) -> PendingCommand:
-    run, user = request.run, request.user
+    run, actor = request.run, request.actor
     changes = {"ending": request.kind.value, "ending_at": timezone.now()}
-    reason = f"{request.kind} {REQUESTED.format(user=user.username)}"
+    reason = f"{request.kind} {request.reason}"
     end = RunState.STOPPED if request.kind is CommandKind.STOP and run.resume_from else RunState.CANCELLED
     if run.run_state is RunState.QUEUED:
-        move(run.pk, [RunState.QUEUED], end, reason=reason, actor=user.username, changes=changes)
+        move(run.pk, [RunState.QUEUED], end, reason=reason, actor=actor, changes=changes)
         return _done(request, "it had no lanes")
     if run.run_state is RunState.STOPPING:
         Run.objects.filter(pk=run.pk).update(**changes)
     else:
-        move(run.pk, [run.run_state], RunState.STOPPING, reason=reason, actor=user.username, changes=changes)
+        move(run.pk, [run.run_state], RunState.STOPPING, reason=reason, actor=actor, changes=changes)
     if request.has_driver:
         return _pending(request)
     if request.attempt is not None:
         attempts.close(run.pk, request.attempt.number, AttemptOutcome.CLOSED, detail=reason)
         enqueue_on_commit(STOP_JOB, str(run.pk), request.attempt.number)
-    move(run.pk, [RunState.STOPPING], end, reason=reason, actor=user.username)
+    move(run.pk, [RunState.STOPPING], end, reason=reason, actor=actor)
     return _done(request, "no driver was up")
 
 
 def _pending(request: _Request) -> PendingCommand:
-    return give_command(request.run, request.kind, giver=request.user, prompts=list(request.prompts))
+    return give_command(
+        request.run, request.kind, giver=request.giver, actor=request.actor, prompts=list(request.prompts)
+    )
 
 
 def _done(request: _Request, what: str) -> PendingCommand:
     detail = f"done by the web: {what}"
     return give_command(
-        request.run, request.kind, giver=request.user, prompts=list(request.prompts), detail=detail, done=True
+        request.run,
+        request.kind,
+        giver=request.giver,
+        actor=request.actor,
+        prompts=list(request.prompts),
+        detail=detail,
+        done=True,
     )
 
 

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from accounts.models import ProjectRole
 from runs.legal_actions import legal_actions
-from runs.models import Run, RunLogEntry, RunTransition
+from runs.models import Run, RunLogEntry, RunTransition, SweepRun
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import JsonOf
 from worker.contracts.commands import CommandKind
@@ -66,6 +66,17 @@ class RunProject(TypedDict):
 
 
 @with_config(use_attribute_docstrings=True)
+class RunSweep(TypedDict):
+    """The sweep that made a run, and the run's place in it."""
+
+    id: str
+    name: str
+    point: int
+    """Number of the point, from 1."""
+    seed: int
+
+
+@with_config(use_attribute_docstrings=True)
 class RunRow(TypedDict):
     """A line of the runs list."""
 
@@ -100,6 +111,8 @@ class ListedRun(RunRow):
     """What a queued run waits for, in one sentence; empty for any other."""
     warning: str
     """What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing."""
+    sweep: RunSweep | None
+    """The sweep that made the run; null for any other, and once the sweep was deleted."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -193,6 +206,7 @@ def listed_run(run: Run, *, role: str | None, waiting: str = "", warning: str = 
         "legal_actions": [action.value for action in legal_actions(run)],
         "waiting": waiting,
         "warning": warning,
+        "sweep": _sweep_of(run),
     }
 
 
@@ -214,6 +228,14 @@ def run_body(run: Run, *, role: str | None, waiting: str = "", warning: str = ""
         "resume_batch": run.resume_batch if run.resume_from else None,
         "ending": run.ending or None,
     }
+
+
+def _sweep_of(run: Run) -> RunSweep | None:
+    place: SweepRun | None = getattr(run, "sweep_place", None)
+    if place is None:
+        return None
+    sweep = place.point.sweep
+    return {"id": str(sweep.pk), "name": sweep.name, "point": place.point.number, "seed": place.seed}
 
 
 def transition_item(transition: RunTransition) -> TransitionItem:

@@ -15,16 +15,18 @@ from runs.wait_reasons import why_waiting
 def visible_runs(user: Actor) -> QuerySet[Run]:
     """Every run of the user's projects, newest first. The prompts, which can be large, are loaded only when read."""
     rows = Run.objects.filter(project__in=visible_projects(user))
-    return rows.select_related("project", "created_by").defer("prompts")
+    return rows.select_related("project", "created_by", "sweep_place__point__sweep").defer(*NOT_LOADED)
 
 
+NOT_LOADED = ("prompts", "sweep_place__point__values", "sweep_place__point__sweep__plan")
+"""What can be large, and is read of single runs alone."""
 NOT_LISTED = ("spec", "algebra", "notes", "failure")
 """What a line of the runs list does not show: some kilobytes a run."""
 
 
 def listable_runs(user: Actor) -> QuerySet[Run]:
     """The same, with the columns that a list shows."""
-    return visible_runs(user).defer("prompts", *NOT_LISTED)
+    return visible_runs(user).defer(*NOT_LOADED, *NOT_LISTED)
 
 
 def get_run(user: Actor, run_id: UUID | str) -> Run:

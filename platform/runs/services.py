@@ -49,8 +49,10 @@ def create_run(
     notes: str = "",
     tags: Iterable[str] = (),
     preset: str = "",
+    origin: str = "",
 ) -> Run:
-    """A queued run, which begins from the checkpoint `fork` of its parent, or else from the base model.
+    """A queued run, which begins from the checkpoint `fork` of its parent, or else from the base model. `origin` says
+    in its history what made it; empty for its user.
 
     Raises `ValidationError`, keyed by field (`name`, `tags`, `checkpoint`, `spec.batch.group_size`, …).
     """
@@ -74,7 +76,7 @@ def create_run(
         run.run_spec = checked
         run.save(force_insert=True)
         RunStream.objects.create(run=run)
-        _record_creation(run, user, fork)
+        _record_creation(run, user, fork, origin)
         enqueue_on_commit(DISPATCH_RUNS)
         if fork is not None:
             # Last, since what is held for a run that is then refused would stay for ever.
@@ -82,8 +84,9 @@ def create_run(
     return run
 
 
-def _record_creation(run: Run, user: User, fork: ForkPoint | None) -> None:
-    reason = "created" if fork is None else f"forked from batch {fork.batch} of {fork.parent.name}"
+def _record_creation(run: Run, user: User, fork: ForkPoint | None, origin: str) -> None:
+    begun = "created" if fork is None else f"forked from batch {fork.batch} of {fork.parent.name}"
+    reason = f"{begun} by {origin}" if origin else begun
     append_transition(run, old="", reason=reason, actor=user.username)
     changes: dict[str, Any] = {"parent": run.parent_id, "forked_batch": run.forked_batch}
     record("run.create", run, user=user, project_id=run.project_id, **changes)

@@ -24,6 +24,8 @@ WATCH_NODES_EVERY_SECONDS = 5.0
 """Seconds between two looks at the node agent, far less than it may be silent."""
 WATCH_GPU_TESTS_EVERY_SECONDS = 3.0
 SEND_WEBHOOKS_EVERY_SECONDS = 2.0
+ADVANCE_SWEEPS_EVERY_SECONDS = 3.0
+"""Less than a batch of the demo takes, so that a run that is to be pruned trains on for one batch at most."""
 FORGET_DELIVERIES_EVERY_SECONDS = 3600.0
 
 
@@ -59,6 +61,7 @@ app.conf.update(
         "watch the node agent": _every(WATCH_NODES_EVERY_SECONDS, task_names.WATCH_NODES),
         "watch tests of GPUs": _every(WATCH_GPU_TESTS_EVERY_SECONDS, task_names.WATCH_GPU_TESTS),
         "send webhooks": _every(SEND_WEBHOOKS_EVERY_SECONDS, task_names.SEND_WEBHOOKS),
+        "advance sweeps": _every(ADVANCE_SWEEPS_EVERY_SECONDS, task_names.ADVANCE_SWEEPS),
         "forget old deliveries": _every(FORGET_DELIVERIES_EVERY_SECONDS, task_names.FORGET_DELIVERIES),
     },
 )

@@ -44,6 +44,7 @@ LOCAL_APPS = [
     "runs",
     "telemetry",
     "gallery",
+    "sweeps",
     "analysis",
     "api",
     "dashboard",
@@ -248,6 +249,7 @@ SPECTACULAR_SETTINGS = {
         "SamplePurpose": "api.serializers.gallery.PURPOSES",
         "StartCheckName": "api.serializers.runs.CHECK_NAMES",
         "StartCheckState": "api.serializers.runs.CHECK_STATES",
+        "SweepState": "runs.models.SweepState.choices",
         "TokenScope": "accounts.models.TokenScope.choices",
     },
 }

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = [
     *("/", "/runs", "/runs/new", "/compare", "/queue", "/lending", "/prompt-sets", "/projects", "/account"),
-    *("/pool", "/pool/occupancy", "/usage", "/audit"),
+    *("/pool", "/pool/occupancy", "/usage", "/audit", "/sweeps", "/sweeps/new"),
 ]
 DOCUMENTATION = "/api/v1/docs"
 RULES = {"light": {}, "dark": {"runOnly": ["color-contrast"]}}
@@ -39,11 +39,22 @@ def ended_run(rest: Rest) -> str:
     return run
 
 
+@pytest.fixture
+def stopped_sweep(rest: Rest) -> str:
+    space = {"optimizer.learning_rate": {"kind": "choice", "values": [1e-3, 2e-3]}}
+    plan = {"name": "looked at", "spec": rest.preset("shapes-quick"), "space": space}
+    sweep = str(rest.post("/sweeps", project=rest.results("/projects")[0]["id"], sweep=plan)["id"])
+    rest.post(f"/sweeps/{sweep}/stop")
+    return sweep
+
+
 @pytest.mark.timeout(300)
-def test_axe_finds_nothing_serious_on_any_page_in_light_and_dark(runs_page: RunsPage, ended_run: str) -> None:
+def test_axe_finds_nothing_serious_on_any_page_in_light_and_dark(
+    runs_page: RunsPage, ended_run: str, stopped_sweep: str
+) -> None:
     page, script = runs_page.page, AXE.read_text()
     of_a_run = [f"/runs/{ended_run}", f"/runs/{ended_run}?tab=pipeline", f"/compare?runs={ended_run}"]
-    for path in [*PAGES, DOCUMENTATION, *of_a_run]:
+    for path in [*PAGES, DOCUMENTATION, *of_a_run, f"/sweeps/{stopped_sweep}", f"/sweeps/new?from={ended_run}"]:
         page.goto(runs_page.address + path)
         _wait_until_loaded(page)
         if path == DOCUMENTATION:

@@ -25,6 +25,7 @@ PATTERN_WORDS: dict[str, str] = {
     r"^[a-z][a-z0-9_]*$": "small letters, digits and `_`, beginning with a letter",
     r"^[A-Za-z0-9][A-Za-z0-9._:-]*$": "letters, digits, `.`, `_`, `:` and `-`, beginning with a letter or digit",
     r"^[a-z0-9][a-z0-9_-]*$": "small letters, digits, `_` and `-`, beginning with a letter or digit",
+    r"^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*$": "names of small letters, digits and `_`, with dots between them",
     r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$": "small letters and digits, with `-` between them only",
 }
 """What the patterns of the contracts accept, in words."""

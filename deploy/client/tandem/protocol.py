@@ -76,6 +76,15 @@ def spec_document(spec: Spec) -> Mapping[str, Any] | str:
     return Path(spec).read_text() if isinstance(spec, os.PathLike) else spec
 
 
+def is_id(text: str) -> bool:
+    """Whether it is an id, and not a name."""
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
 def wait_before_repeat(method: str, repeats: int, status: int | None, retry_after: str | None) -> float | None:
     """Seconds until a request that failed is sent again, or None if it is not.
 

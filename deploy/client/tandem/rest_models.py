@@ -83,6 +83,25 @@ class BatchAlgebra(Model):
     ]
 
 
+class BestSoFar(Model):
+    """
+    The best point became better, or another one did.
+    """
+
+    at: Annotated[float, Field(description='Unix time in seconds.')]
+    gpu_hours: Annotated[float, Field(description='What the sweep had cost by then.')]
+    lane_hours: Annotated[
+        float, Field(description='The same for lanes of any kind, CPU lanes included.')
+    ]
+    value: Annotated[
+        float,
+        Field(
+            description="Mean of the objective over the point's seeds, after equally many batches."
+        ),
+    ]
+    point: int
+
+
 class DownloadableFile(Model):
     path: Annotated[str, Field(description="Path within the version's folder.")]
     num_bytes: int
@@ -381,6 +400,33 @@ class RunProject(Model):
     ]
 
 
+class RunSweep(Model):
+    """
+    The sweep that made a run, and the run's place in it.
+    """
+
+    id: str
+    name: str
+    point: Annotated[int, Field(description='Number of the point, from 1.')]
+    seed: int
+
+
+class Rung(Model):
+    """
+    What a point reported at a rung.
+    """
+
+    num_samples: int
+    value: Annotated[
+        float, Field(description="Mean of the objective over the point's seeds.")
+    ]
+    is_pruned: bool
+    reason: Annotated[
+        str, Field(description='Why it was pruned; empty where it went on.')
+    ]
+    at: AwareDatetime
+
+
 class RunsAhead(Model):
     num_runs: int
     num_runs_of_others: Annotated[
@@ -458,6 +504,73 @@ class SplitPoint(Model):
             description='Whether it was simulated; otherwise `samples_per_second` is an upper limit, or in pools too large to simulate an\nestimate.'
         ),
     ]
+
+
+class Plan(Model):
+    """
+    The plan with every field written out.
+    """
+
+
+class SweepPreview(Model):
+    """
+    What a sweep would run.
+    """
+
+    plan: Annotated[Plan, Field(description='The plan with every field written out.')]
+    points: Annotated[
+        list[dict[str, Any]], Field(description='The settings of each point.')
+    ]
+    num_runs: Annotated[int, Field(description='Of all points with all seeds.')]
+    num_samples: Annotated[
+        int, Field(description='Samples of all runs, if none is pruned.')
+    ]
+    num_invalid_draws: int
+    invalid_draw: Annotated[
+        str, Field(description='The first invalid draw, with why; empty for none.')
+    ]
+    rungs: Annotated[
+        list[int],
+        Field(description='Samples at which the points with most samples are judged.'),
+    ]
+
+
+class SweptRun(Model):
+    """
+    A point with one seed.
+    """
+
+    seed: int
+    id: Annotated[
+        str | None,
+        Field(
+            description='Null for a run that waits to be created, could not be, or was deleted since.'
+        ),
+    ]
+    name: str
+    state: (
+        Literal[
+            'queued',
+            'starting',
+            'running',
+            'paused',
+            'stopping',
+            'completed',
+            'stopped',
+            'cancelled',
+            'failed',
+        ]
+        | None
+    )
+    problem: Annotated[
+        str, Field(description='Why no run could be created; empty otherwise.')
+    ]
+    value: Annotated[
+        float | None,
+        Field(description='The newest value of the objective; null before the first.'),
+    ]
+    num_samples: Annotated[int, Field(description='Samples that it has trained on.')]
+    gpu_hours: float
 
 
 class TrainerChangeSeconds(Model):
@@ -905,6 +1018,48 @@ class ListedRun(Model):
             description='What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing.'
         ),
     ]
+    sweep: Annotated[
+        RunSweep | None,
+        Field(
+            description='The sweep that made the run; null for any other, and once the sweep was deleted.'
+        ),
+    ]
+
+
+class ListedSweep(Model):
+    """
+    A line of the list of sweeps, as one reader may see it.
+    """
+
+    num_points: int
+    num_runs: int
+    num_runs_ended: int
+    num_runs_live: int
+    id: str
+    name: str
+    project: RunProject
+    created_by: Annotated[
+        str | None,
+        Field(description='Name of the user; null for an account that was deleted.'),
+    ]
+    created_at: AwareDatetime
+    ended_at: AwareDatetime | None
+    state: Annotated[
+        Literal['running', 'stopping', 'stopped', 'completed'],
+        Field(title='SweepState'),
+    ]
+    reason: Annotated[
+        str,
+        Field(
+            description='Why it starts no more runs; empty while it does, and for one that ended by itself.'
+        ),
+    ]
+    num_pruned: int
+    gpu_hours: Annotated[
+        float,
+        Field(description='Of the lanes that its runs held; CPU lanes cost none.'),
+    ]
+    budget_gpu_hours: float | None
 
 
 class LogEntry(Model):
@@ -1308,6 +1463,7 @@ class Run(Model):
     ]
     waiting: str
     warning: str
+    sweep: RunSweep | None
     max_attempts: int
     spec: dict[str, Any]
     algebra: BatchAlgebra
@@ -1420,6 +1576,39 @@ class Samples(Model):
         ),
     ]
     results: list[Sample]
+
+
+class SweptPoint(Model):
+    """
+    One combination of settings.
+    """
+
+    number: int
+    values: Annotated[
+        dict[str, Any], Field(description='The swept settings by dotted path.')
+    ]
+    state: Annotated[
+        Literal['waiting', 'running', 'pruned', 'completed', 'failed'],
+        Field(title='PointState'),
+    ]
+    value: Annotated[
+        float | None,
+        Field(
+            description="Mean of its runs' newest values of the objective; null before the first."
+        ),
+    ]
+    least: Annotated[
+        float | None,
+        Field(description='The least of them: with `greatest` the spread over seeds.'),
+    ]
+    greatest: float | None
+    num_samples: Annotated[
+        int,
+        Field(description='Samples that its runs have trained on, the least of them.'),
+    ]
+    gpu_hours: float
+    rungs: list[Rung]
+    runs: list[SweptRun]
 
 
 class Token(Model):
@@ -1642,3 +1831,44 @@ class PoolNode(Model):
     num_held: int
     gpus: list[PoolGpu]
     lanes: list[PoolLane]
+
+
+class Sweep(Model):
+    """
+    A sweep in full.
+    """
+
+    num_points: int
+    num_runs: int
+    num_runs_ended: int
+    num_runs_live: int
+    id: str
+    name: str
+    project: RunProject
+    created_by: str | None
+    created_at: AwareDatetime
+    ended_at: AwareDatetime | None
+    state: Annotated[
+        Literal['running', 'stopping', 'stopped', 'completed'],
+        Field(title='SweepState'),
+    ]
+    reason: str
+    num_pruned: int
+    gpu_hours: float
+    budget_gpu_hours: float | None
+    plan: dict[str, Any]
+    parent: Annotated[
+        str | None, Field(description='Id of the run that it was made from.')
+    ]
+    num_invalid_draws: Annotated[
+        int,
+        Field(
+            description='Random draws that no run could be created from; others were drawn in their place.'
+        ),
+    ]
+    invalid_draw: Annotated[str, Field(description='The first of them, with why.')]
+    lane_hours: Annotated[
+        float, Field(description='Hours of lanes of any kind that its runs held.')
+    ]
+    points: list[SweptPoint]
+    best_so_far: list[BestSoFar]

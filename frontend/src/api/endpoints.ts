@@ -17,6 +17,7 @@ import type {
   NewSecret,
   NewServiceAccount,
   NewServiceToken,
+  NewSweep,
   NewToken,
   NewWebhook,
   operations,
@@ -38,6 +39,7 @@ import type {
   SharesToTry,
   ShareToSet,
   SpecToValidate,
+  SweepToPreview,
   ViewToSave,
 } from "./schema.ts";
 
@@ -111,6 +113,8 @@ const MAX_CHANGES = 50;
 const MAX_TESTS = 20;
 /** The most service accounts that a project or the pool lists. */
 const MAX_SERVICE_ACCOUNTS = 1000;
+/** The most sweeps that the page lists. */
+const MAX_SWEEPS = 200;
 /** The most webhooks that a project or the pool lists. */
 const MAX_WEBHOOKS = 1000;
 /** The most messages of a webhook that its dialog lists. */
@@ -188,6 +192,14 @@ export const api = {
   previews: (run: string) => call("GET", "/api/v1/runs/{run_id}/previews", of(run)),
   createPreview: (run: string, body: NewPreview) =>
     call("POST", "/api/v1/runs/{run_id}/previews", { ...of(run), body }),
+
+  sweeps: (project?: string) => results(call("GET", "/api/v1/sweeps", { query: { project, limit: MAX_SWEEPS } })),
+  sweep: (id: string) => call("GET", "/api/v1/sweeps/{id}", { path: { id } }),
+  previewSweep: (body: SweepToPreview, signal?: AbortSignal) =>
+    call("POST", "/api/v1/sweeps:preview", { body, signal }),
+  createSweep: (body: NewSweep) => call("POST", "/api/v1/sweeps", { body }),
+  stopSweep: (sweep_id: string) => call("POST", "/api/v1/sweeps/{sweep_id}/stop", { path: { sweep_id } }),
+  deleteSweep: (id: string) => call("DELETE", "/api/v1/sweeps/{id}", { path: { id } }),
 
   validate: (body: SpecToValidate, signal?: AbortSignal) => call("POST", "/api/v1/runs:validate", { body, signal }),
   preflight: (body: RunToCheck) => call("POST", "/api/v1/runs:preflight", { body }),

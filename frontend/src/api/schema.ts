@@ -1795,6 +1795,76 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/sweeps": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Sweeps of your projects, newest first. */
+        readonly get: operations["sweeps_list"];
+        readonly put?: never;
+        /** @description Make a sweep. Its runs are created in the background, as many at a time as it says. */
+        readonly post: operations["sweeps_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/sweeps/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description A sweep with its points, their runs, and how the best point grew with what the sweep cost. */
+        readonly get: operations["sweeps_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        /** @description Delete an ended sweep. Its runs stay. */
+        readonly delete: operations["sweeps_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/sweeps/{sweep_id}/stop": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Stop its runs, and start no more. 409 for a sweep that does so already, or has ended. */
+        readonly post: operations["sweeps_stop_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/sweeps:preview": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Check a sweep without making it: every error by field, or the points that it would run. */
+        readonly post: operations["sweeps:preview_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/tokens": {
         readonly parameters: {
             readonly query?: never;
@@ -2463,6 +2533,21 @@ export interface components {
             readonly max_resamples: number;
         };
         /**
+         * BestSoFar
+         * @description The best point became better, or another one did.
+         */
+        readonly BestSoFar: {
+            /** @description Unix time in seconds. */
+            readonly at: number;
+            /** @description What the sweep had cost by then. */
+            readonly gpu_hours: number;
+            /** @description The same for lanes of any kind, CPU lanes included. */
+            readonly lane_hours: number;
+            /** @description Mean of the objective over the point's seeds, after equally many batches. */
+            readonly value: number;
+            readonly point: number;
+        };
+        /**
          * Bubbles
          * @description Lane time in seconds by class: a span kind, `idle:<cause>`, or `unaccounted`.
          *
@@ -2644,6 +2729,18 @@ export interface components {
              * @default 3
              */
             readonly num_kept: number;
+        };
+        /**
+         * ChoiceRange
+         * @description One of some values.
+         */
+        readonly ChoiceRange: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "choice";
+            readonly values: readonly components["schemas"]["JsonValue"][];
         };
         /**
          * ClipScoreSettings
@@ -3288,6 +3385,24 @@ export interface components {
             /** @description The last log lines of the driver's job. */
             readonly log_tail: string;
             readonly suggestions: readonly string[];
+        };
+        /**
+         * FloatRange
+         * @description A number between two others, both included. `log_uniform` spreads evenly over orders of magnitude.
+         */
+        readonly FloatRange: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "log_uniform" | "uniform";
+            readonly low: number;
+            readonly high: number;
+            /**
+             * @description How many values a grid takes, the ends included. Not for a random sampler.
+             * @default null
+             */
+            readonly num_values: number | null;
         };
         /**
          * FlowDppoSpec
@@ -4151,6 +4266,21 @@ export interface components {
             readonly must_be?: string | number | boolean | null;
         };
         /**
+         * IntRange
+         * @description A whole number between two others, both included where `step` leads to them.
+         */
+        readonly IntRange: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "int";
+            readonly low: number;
+            readonly high: number;
+            /** @default 1 */
+            readonly step: number;
+        };
+        /**
          * ItemsFrame
          * @description New items of a run's stream, each number once and in order.
          */
@@ -4803,6 +4933,33 @@ export interface components {
             readonly waiting: string;
             /** @description What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing. */
             readonly warning: string;
+            /** @description The sweep that made the run; null for any other, and once the sweep was deleted. */
+            readonly sweep: components["schemas"]["RunSweep"] | null;
+        };
+        /**
+         * ListedSweep
+         * @description A line of the list of sweeps, as one reader may see it.
+         */
+        readonly ListedSweep: {
+            readonly num_points: number;
+            readonly num_runs: number;
+            readonly num_runs_ended: number;
+            readonly num_runs_live: number;
+            readonly id: string;
+            readonly name: string;
+            readonly project: components["schemas"]["RunProject"];
+            /** @description Name of the user; null for an account that was deleted. */
+            readonly created_by: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            readonly ended_at: string | null;
+            readonly state: components["schemas"]["SweepState"];
+            /** @description Why it starts no more runs; empty while it does, and for one that ended by itself. */
+            readonly reason: string;
+            readonly num_pruned: number;
+            /** @description Of the lanes that its runs held; CPU lanes cost none. */
+            readonly gpu_hours: number;
+            readonly budget_gpu_hours: number | null;
         };
         readonly Live: {
             readonly ok: boolean;
@@ -5180,6 +5337,20 @@ export interface components {
             /** @description Names of pools that it may act on. Default: every pool. */
             readonly pools?: readonly string[] | null;
         };
+        readonly NewSweep: {
+            /**
+             * Format: uuid
+             * @description Project in which the runs are created.
+             */
+            readonly project: string;
+            /** @description A plan of a sweep (`SweepPlan`) as an object, or as YAML text. */
+            readonly sweep: unknown;
+            /**
+             * Format: uuid
+             * @description Run that the sweep is made from.
+             */
+            readonly parent?: string | null;
+        };
         readonly NewToken: {
             /** @default  */
             readonly name?: string;
@@ -5231,6 +5402,16 @@ export interface components {
             readonly until?: string | null;
         };
         readonly NullEnum: null;
+        /** Objective */
+        readonly Objective: {
+            /**
+             * @description The curve by which points are compared: by default the held-out reward.
+             * @default eval/reward
+             */
+            readonly metric: string;
+            /** @default true */
+            readonly maximise: boolean;
+        };
         /** @description Who had the pool's lanes over a window. The areas of a bucket add up to the lanes that there were. */
         readonly Occupancy: {
             readonly kind: components["schemas"]["LaneKind"];
@@ -5794,6 +5975,11 @@ export interface components {
             /** @description Why the plan is not drawn, in a sentence. */
             readonly not_drawn: string | null;
         };
+        /**
+         * PointState
+         * @enum {string}
+         */
+        readonly PointState: "waiting" | "running" | "pruned" | "completed" | "failed";
         readonly PolicyToSet: {
             /**
              * Format: double
@@ -6386,6 +6572,31 @@ export interface components {
             readonly reward_std: number;
             readonly has_spread: boolean;
         };
+        /** Pruner */
+        readonly Pruner: {
+            /**
+             * @description `successive_halving` is Optuna's `SuccessiveHalvingPruner` (ASHA): at each rung a point goes on only if it is
+             *     among the best of those that have reached the rung before it.
+             * @default none
+             */
+            readonly kind: components["schemas"]["PrunerKind"];
+            /**
+             * @description Samples that a run has trained on at the first rung; the following ones are `reduction_factor` times as far
+             *     each. Of successive halving alone.
+             * @default null
+             */
+            readonly min_samples: number | null;
+            /**
+             * @description One of so many points goes on from a rung.
+             * @default 3
+             */
+            readonly reduction_factor: number;
+        };
+        /**
+         * PrunerKind
+         * @enum {string}
+         */
+        readonly PrunerKind: "none" | "successive_halving";
         /**
          * PublishEvent
          * @description A policy version that the trainer published and every rollout lane has pulled and verified.
@@ -7123,6 +7334,7 @@ export interface components {
             readonly legal_actions: readonly components["schemas"]["CommandKind"][];
             readonly waiting: string;
             readonly warning: string;
+            readonly sweep: components["schemas"]["RunSweep"] | null;
             readonly max_attempts: number;
             readonly spec: components["schemas"]["RunSpec"];
             readonly algebra: components["schemas"]["BatchAlgebra"];
@@ -7483,6 +7695,17 @@ export interface components {
          * @enum {string}
          */
         readonly RunState: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "stopped" | "cancelled" | "failed";
+        /**
+         * RunSweep
+         * @description The sweep that made a run, and the run's place in it.
+         */
+        readonly RunSweep: {
+            readonly id: string;
+            readonly name: string;
+            /** @description Number of the point, from 1. */
+            readonly point: number;
+            readonly seed: number;
+        };
         readonly RunTable: {
             /** @description Of all runs that match. */
             readonly number: number;
@@ -7505,6 +7728,20 @@ export interface components {
             readonly project: string;
             /** @description A run spec as an object, or as YAML text. */
             readonly spec: unknown;
+        };
+        /**
+         * RungBody
+         * @description What a point reported at a rung.
+         */
+        readonly Rung: {
+            readonly num_samples: number;
+            /** @description Mean of the objective over the point's seeds. */
+            readonly value: number;
+            readonly is_pruned: boolean;
+            /** @description Why it was pruned; empty where it went on. */
+            readonly reason: string;
+            /** Format: date-time */
+            readonly at: string;
         };
         /** @description A run that holds lanes of a pool. */
         readonly RunningInPool: {
@@ -7621,6 +7858,30 @@ export interface components {
         };
         /** @enum {string} */
         readonly SamplePurpose: "train" | "evaluate" | "request";
+        /** Sampler */
+        readonly Sampler: {
+            /**
+             * @description `grid` takes every combination. `random` draws points by Optuna's `RandomSampler`, which finds good values of a
+             *     few settings that matter among several that do not sooner than a grid.
+             * @default grid
+             */
+            readonly kind: components["schemas"]["SamplerKind"];
+            /**
+             * @description How many points are drawn; of a random sampler alone.
+             * @default null
+             */
+            readonly num_points: number | null;
+            /**
+             * @description Of the draws: the same seed draws the same points.
+             * @default 0
+             */
+            readonly seed: number;
+        };
+        /**
+         * SamplerKind
+         * @enum {string}
+         */
+        readonly SamplerKind: "grid" | "random";
         readonly Samples: {
             /** @description Batches that have pictures. */
             readonly batches: readonly number[];
@@ -8310,6 +8571,164 @@ export interface components {
             readonly num_per_batch: number;
         };
         readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
+        /**
+         * SweepBody
+         * @description A sweep in full.
+         */
+        readonly Sweep: {
+            readonly num_points: number;
+            readonly num_runs: number;
+            readonly num_runs_ended: number;
+            readonly num_runs_live: number;
+            readonly id: string;
+            readonly name: string;
+            readonly project: components["schemas"]["RunProject"];
+            readonly created_by: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            readonly ended_at: string | null;
+            readonly state: components["schemas"]["SweepState"];
+            readonly reason: string;
+            readonly num_pruned: number;
+            readonly gpu_hours: number;
+            readonly budget_gpu_hours: number | null;
+            readonly plan: components["schemas"]["SweepPlan"];
+            /** @description Id of the run that it was made from. */
+            readonly parent: string | null;
+            /** @description Random draws that no run could be created from; others were drawn in their place. */
+            readonly num_invalid_draws: number;
+            /** @description The first of them, with why. */
+            readonly invalid_draw: string;
+            /** @description Hours of lanes of any kind that its runs held. */
+            readonly lane_hours: number;
+            readonly points: readonly components["schemas"]["SweptPoint"][];
+            readonly best_so_far: readonly components["schemas"]["BestSoFar"][];
+        };
+        /**
+         * SweepPlan
+         * @description Everything that a user asks for in a sweep.
+         */
+        readonly SweepPlan: {
+            readonly name: string;
+            /** @description The spec of every run, but for what `space` and the seeds change. */
+            readonly spec: {
+                readonly [key: string]: unknown;
+            };
+            /** @description The swept settings: a range of values by the dotted path of each. */
+            readonly space: {
+                readonly [key: string]: components["schemas"]["ChoiceRange"] | components["schemas"]["FloatRange"] | components["schemas"]["IntRange"];
+            };
+            /**
+             * @default {
+             *       "kind": "grid",
+             *       "num_points": null,
+             *       "seed": 0
+             *     }
+             */
+            readonly sampler: components["schemas"]["Sampler"];
+            /**
+             * @default {
+             *       "kind": "none",
+             *       "min_samples": null,
+             *       "reduction_factor": 3
+             *     }
+             */
+            readonly pruner: components["schemas"]["Pruner"];
+            /**
+             * @description Runs of each point. Their seeds count up from the spec's `seed`, the same for every point.
+             * @default 1
+             */
+            readonly num_seeds: number;
+            /**
+             * @description Runs that wait or work at the same time.
+             * @default 4
+             */
+            readonly max_parallel_runs: number;
+            /**
+             * @description GPU-hours after which no new run starts; those at work go on to their end. Empty: no bound.
+             * @default null
+             */
+            readonly budget_gpu_hours: number | null;
+            /**
+             * @default {
+             *       "metric": "eval/reward",
+             *       "maximise": true
+             *     }
+             */
+            readonly objective: components["schemas"]["Objective"];
+        };
+        /** @description What a sweep would run. */
+        readonly SweepPreview: {
+            /** @description The plan with every field written out. */
+            readonly plan: components["schemas"]["SweepPlan"];
+            /** @description The settings of each point. */
+            readonly points: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** @description Of all points with all seeds. */
+            readonly num_runs: number;
+            /** @description Samples of all runs, if none is pruned. */
+            readonly num_samples: number;
+            readonly num_invalid_draws: number;
+            /** @description The first invalid draw, with why; empty for none. */
+            readonly invalid_draw: string;
+            /** @description Samples at which the points with most samples are judged. */
+            readonly rungs: readonly number[];
+        };
+        /**
+         * SweepState
+         * @enum {string}
+         */
+        readonly SweepState: "running" | "stopping" | "stopped" | "completed";
+        readonly SweepToPreview: {
+            /**
+             * Format: uuid
+             * @description Project in which the runs are created.
+             */
+            readonly project: string;
+            /** @description A plan of a sweep (`SweepPlan`) as an object, or as YAML text. */
+            readonly sweep: unknown;
+        };
+        /**
+         * SweptPoint
+         * @description One combination of settings.
+         */
+        readonly SweptPoint: {
+            readonly number: number;
+            /** @description The swept settings by dotted path. */
+            readonly values: {
+                readonly [key: string]: unknown;
+            };
+            readonly state: components["schemas"]["PointState"];
+            /** @description Mean of its runs' newest values of the objective; null before the first. */
+            readonly value: number | null;
+            /** @description The least of them: with `greatest` the spread over seeds. */
+            readonly least: number | null;
+            readonly greatest: number | null;
+            /** @description Samples that its runs have trained on, the least of them. */
+            readonly num_samples: number;
+            readonly gpu_hours: number;
+            readonly rungs: readonly components["schemas"]["Rung"][];
+            readonly runs: readonly components["schemas"]["SweptRun"][];
+        };
+        /**
+         * SweptRun
+         * @description A point with one seed.
+         */
+        readonly SweptRun: {
+            readonly seed: number;
+            /** @description Null for a run that waits to be created, could not be, or was deleted since. */
+            readonly id: string | null;
+            readonly name: string;
+            readonly state: components["schemas"]["RunState"] | null;
+            /** @description Why no run could be created; empty otherwise. */
+            readonly problem: string;
+            /** @description The newest value of the objective; null before the first. */
+            readonly value: number | null;
+            /** @description Samples that it has trained on. */
+            readonly num_samples: number;
+            readonly gpu_hours: number;
+        };
         /** @enum {string} */
         readonly TagEnum: "off" | "greedy" | "search";
         /**
@@ -8702,6 +9121,7 @@ export type BaseModelPage = components['schemas']['BaseModelPage'];
 export type BaseModelSpec = components['schemas']['BaseModelSpec'];
 export type BatchAlgebra = components['schemas']['BatchAlgebra'];
 export type BatchSpec = components['schemas']['BatchSpec'];
+export type BestSoFar = components['schemas']['BestSoFar'];
 export type Bubbles = components['schemas']['Bubbles'];
 export type Budget = components['schemas']['Budget'];
 export type BudgetPage = components['schemas']['BudgetPage'];
@@ -8717,6 +9137,7 @@ export type CheckpointEvent = components['schemas']['CheckpointEvent'];
 export type CheckpointFields = components['schemas']['CheckpointFields'];
 export type CheckpointItem = components['schemas']['CheckpointItem'];
 export type CheckpointSpec = components['schemas']['CheckpointSpec'];
+export type ChoiceRange = components['schemas']['ChoiceRange'];
 export type ClipScoreSettings = components['schemas']['ClipScoreSettings'];
 export type Command = components['schemas']['Command'];
 export type CommandDoneEvent = components['schemas']['CommandDoneEvent'];
@@ -8756,6 +9177,7 @@ export type EvaluationFields = components['schemas']['EvaluationFields'];
 export type EvaluationItem = components['schemas']['EvaluationItem'];
 export type EvaluationSpec = components['schemas']['EvaluationSpec'];
 export type Failure = components['schemas']['Failure'];
+export type FloatRange = components['schemas']['FloatRange'];
 export type FlowDppoSpec = components['schemas']['FlowDppoSpec'];
 export type FlowGrpoFastSpec = components['schemas']['FlowGrpoFastSpec'];
 export type FlowGrpoSpec = components['schemas']['FlowGrpoSpec'];
@@ -8806,6 +9228,7 @@ export type IdleCause = components['schemas']['IdleCause'];
 export type ImageRewardSettings = components['schemas']['ImageRewardSettings'];
 export type ImportedSpec = components['schemas']['ImportedSpec'];
 export type Inapplicable = components['schemas']['Inapplicable'];
+export type IntRange = components['schemas']['IntRange'];
 export type ItemsFrame = components['schemas']['ItemsFrame'];
 export type JsonValue = components['schemas']['JsonValue'];
 export type LabelsToTry = components['schemas']['LabelsToTry'];
@@ -8846,6 +9269,7 @@ export type LineageRun = components['schemas']['LineageRun'];
 export type ListedPromptSet = components['schemas']['ListedPromptSet'];
 export type ListedPromptSetPage = components['schemas']['ListedPromptSetPage'];
 export type ListedRun = components['schemas']['ListedRun'];
+export type ListedSweep = components['schemas']['ListedSweep'];
 export type Live = components['schemas']['Live'];
 export type LiveValues = components['schemas']['LiveValues'];
 export type LogEntry = components['schemas']['LogEntry'];
@@ -8875,10 +9299,12 @@ export type NewRun = components['schemas']['NewRun'];
 export type NewSecret = components['schemas']['NewSecret'];
 export type NewServiceAccount = components['schemas']['NewServiceAccount'];
 export type NewServiceToken = components['schemas']['NewServiceToken'];
+export type NewSweep = components['schemas']['NewSweep'];
 export type NewToken = components['schemas']['NewToken'];
 export type NewWebhook = components['schemas']['NewWebhook'];
 export type NodeAction = components['schemas']['NodeAction'];
 export type NullEnum = components['schemas']['NullEnum'];
+export type Objective = components['schemas']['Objective'];
 export type Occupancy = components['schemas']['Occupancy'];
 export type OccupancyArea = components['schemas']['OccupancyArea'];
 export type OcrSettings = components['schemas']['OcrSettings'];
@@ -8915,6 +9341,7 @@ export type PlanStep = components['schemas']['PlanStep'];
 export type PlannedBatch = components['schemas']['PlannedBatch'];
 export type PlannedSpan = components['schemas']['PlannedSpan'];
 export type PlannedTime = components['schemas']['PlannedTime'];
+export type PointState = components['schemas']['PointState'];
 export type PolicyToSet = components['schemas']['PolicyToSet'];
 export type Pool = components['schemas']['Pool'];
 export type PoolActionKind = components['schemas']['PoolActionKind'];
@@ -8957,6 +9384,8 @@ export type PromptSet = components['schemas']['PromptSet'];
 export type PromptSpec = components['schemas']['PromptSpec'];
 export type PromptTotals = components['schemas']['PromptTotals'];
 export type PromptVisit = components['schemas']['PromptVisit'];
+export type Pruner = components['schemas']['Pruner'];
+export type PrunerKind = components['schemas']['PrunerKind'];
 export type PublishEvent = components['schemas']['PublishEvent'];
 export type PublishFields = components['schemas']['PublishFields'];
 export type PublishItem = components['schemas']['PublishItem'];
@@ -9015,14 +9444,18 @@ export type RunRow = components['schemas']['RunRow'];
 export type RunSize = components['schemas']['RunSize'];
 export type RunSpec = components['schemas']['RunSpec'];
 export type RunState = components['schemas']['RunState'];
+export type RunSweep = components['schemas']['RunSweep'];
 export type RunTable = components['schemas']['RunTable'];
 export type RunToCheck = components['schemas']['RunToCheck'];
+export type Rung = components['schemas']['Rung'];
 export type RunningInPool = components['schemas']['RunningInPool'];
 export type RunningInPoolPage = components['schemas']['RunningInPoolPage'];
 export type RunsAhead = components['schemas']['RunsAhead'];
 export type Sample = components['schemas']['Sample'];
 export type SampleInfo = components['schemas']['SampleInfo'];
 export type SamplePurpose = components['schemas']['SamplePurpose'];
+export type Sampler = components['schemas']['Sampler'];
+export type SamplerKind = components['schemas']['SamplerKind'];
 export type Samples = components['schemas']['Samples'];
 export type SamplesEvent = components['schemas']['SamplesEvent'];
 export type SamplesFields = components['schemas']['SamplesFields'];
@@ -9071,6 +9504,13 @@ export type StateItem = components['schemas']['StateItem'];
 export type StepOutcome = components['schemas']['StepOutcome'];
 export type StoredSamplesSpec = components['schemas']['StoredSamplesSpec'];
 export type StreamItem = components['schemas']['StreamItem'];
+export type Sweep = components['schemas']['Sweep'];
+export type SweepPlan = components['schemas']['SweepPlan'];
+export type SweepPreview = components['schemas']['SweepPreview'];
+export type SweepState = components['schemas']['SweepState'];
+export type SweepToPreview = components['schemas']['SweepToPreview'];
+export type SweptPoint = components['schemas']['SweptPoint'];
+export type SweptRun = components['schemas']['SweptRun'];
 export type TagEnum = components['schemas']['TagEnum'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineSpan = components['schemas']['TimelineSpan'];
@@ -12599,6 +13039,161 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly sweeps_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The pagination cursor value. */
+                readonly cursor?: string;
+                /** @description Number of results to return per page. */
+                readonly limit?: number;
+                readonly project?: string;
+                readonly state?: "running" | "stopping" | "stopped" | "completed";
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** Format: uri */
+                        readonly next: string | null;
+                        readonly results: readonly components["schemas"]["ListedSweep"][];
+                    };
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly sweeps_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewSweep"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Sweep"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly sweeps_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Sweep"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly sweeps_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly sweeps_stop_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly sweep_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Sweep"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly "sweeps:preview_create": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SweepToPreview"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SweepPreview"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly tokens_list: {
         readonly parameters: {
             readonly query?: {
@@ -13092,6 +13687,7 @@ export const pathsApiV1RunsRun_idPromptsGetParametersQueryOrderValues: ReadonlyA
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
 export const pathsApiV1RunsTableGetParametersQueryGroupValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs:table"]["get"]["parameters"]["query"]["group"]> = ["project", "state", "tag", "user", "pool", "model", "preset", "algorithm"];
 export const pathsApiV1RunsTableGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs:table"]["get"]["parameters"]["query"]["order"]> = ["created", "name", "state", "progress", "reward", "started", "duration"];
+export const pathsApiV1SweepsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/sweeps"]["get"]["parameters"]["query"]["state"]> = ["running", "stopping", "stopped", "completed"];
 export const pathsApiV1UsageGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
 export const pathsApiV1UsageCsvGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage.csv"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
 export const pathsApiV1UsageDaysGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/usage/days"]["get"]["parameters"]["query"]["by"]> = ["project", "user", "accelerator", "base_model", "pool", "node", "run", "day"];
@@ -13106,6 +13702,7 @@ export const bulkRequestActionEnumValues: ReadonlyArray<FlattenedDeepRequired<co
 export const categoryEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CategoryEnum"]> = ["project", "test", "idle", "out_of_service"];
 export const checkpointEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointEvent"]["type"]> = ["checkpoint"];
 export const checkpointItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointItem"]["type"]> = ["checkpoint"];
+export const choiceRangeKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ChoiceRange"]["kind"]> = ["choice"];
 export const commandDoneEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneEvent"]["type"]> = ["command_done"];
 export const commandDoneItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneItem"]["type"]> = ["command_done"];
 export const commandItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandItem"]["type"]> = ["command"];
@@ -13123,6 +13720,7 @@ export const diffusionNftSpecNameValues: ReadonlyArray<FlattenedDeepRequired<com
 export const endStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["EndState"]> = ["cancelled", "completed", "failed", "stopped"];
 export const evaluationEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["EvaluationEvent"]["type"]> = ["evaluation"];
 export const evaluationItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["EvaluationItem"]["type"]> = ["evaluation"];
+export const floatRangeKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FloatRange"]["kind"]> = ["log_uniform", "uniform"];
 export const flowDppoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FlowDppoSpec"]["advantage_std"]> = ["group", "batch"];
 export const flowDppoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FlowDppoSpec"]["name"]> = ["flow_dppo"];
 export const flowGrpoFastSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FlowGrpoFastSpec"]["advantage_std"]> = ["group", "batch"];
@@ -13145,6 +13743,7 @@ export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<component
 export const homeGroupGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HomeGroupGroupEnum"]> = ["running", "waiting", "failed", "finished"];
 export const hookEventValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HookEvent"]> = ["run.started", "run.resumed", "run.restarted", "run.paused", "run.completed", "run.stopped", "run.cancelled", "run.failed", "reward_hacking.suspected", "reward_hacking.over", "budget.near", "budget.spent", "gpu.faulty", "gpu.lost", "gpu.found", "node.lost", "node.found"];
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
+export const intRangeKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IntRange"]["kind"]> = ["int"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
 export const laneActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionKind"]> = ["cordon", "resume"];
 export const laneKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneKind"]> = ["gpu", "cpu"];
@@ -13186,6 +13785,7 @@ export const planEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const planItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanItem"]["type"]> = ["plan"];
 export const planPreviewModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "own", "profile"];
+export const pointStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PointState"]> = ["waiting", "running", "pruned", "completed", "failed"];
 export const poolActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolActionKind"]> = ["cordon", "drain", "maintenance", "resume"];
 export const poolChangedFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolChangedFrame"]["kind"]> = ["pool"];
 export const poolStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolState"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
@@ -13193,6 +13793,7 @@ export const previewStateValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const priorityValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Priority"]> = ["high", "normal", "low"];
 export const priorityEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PriorityEnum"]> = ["high", "normal", "low"];
 export const projectRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ProjectRole"]> = ["viewer", "editor", "owner"];
+export const prunerKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PrunerKind"]> = ["none", "successive_halving"];
 export const publishEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishEvent"]["type"]> = ["publish"];
 export const publishItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishItem"]["type"]> = ["publish"];
 export const queueBlockerKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueBlockerKind"]> = ["quota", "budget", "pool_too_small", "out_of_service", "lanes_held", "runs_ahead", "starting"];
@@ -13217,6 +13818,7 @@ export const runEndingAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<componen
 export const runChangedFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RunChangedFrame"]["kind"]> = ["run_changed"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RunState"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const samplePurposeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplePurpose"]> = ["train", "evaluate", "request"];
+export const samplerKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplerKind"]> = ["grid", "random"];
 export const samplesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesEvent"]["type"]> = ["samples"];
 export const samplesEventPurposeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesEvent"]["purpose"]> = ["train", "evaluate", "request"];
 export const samplesFieldsPurposeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesFields"]["purpose"]> = ["train", "evaluate", "request"];
@@ -13237,6 +13839,7 @@ export const startStepValues: ReadonlyArray<FlattenedDeepRequired<components>["s
 export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateEvent"]["type"]> = ["state"];
 export const stateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateItem"]["type"]> = ["state"];
 export const stepOutcomeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StepOutcome"]> = ["passed", "failed", "skipped"];
+export const sweepStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SweepState"]> = ["running", "stopping", "stopped", "completed"];
 export const tagEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TagEnum"]> = ["off", "greedy", "search"];
 export const tokenScopeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TokenScope"]> = ["read", "run", "pool", "admin"];
 export const trainerAssistValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TrainerAssist"]> = ["off", "greedy", "search"];

@@ -18,6 +18,7 @@ export const PAGE_COMMANDS: readonly Command[] = [
   { title: "Runs", keys: "g r", run: goTo("/runs") },
   { title: "New run", keys: "g n", words: "create start train", run: goTo("/runs/new") },
   { title: "Compare", keys: "g c", run: goTo("/compare") },
+  { title: "Sweeps", keys: "g w", words: "grid search seeds", run: goTo("/sweeps") },
   { title: "Queue", keys: "g q", words: "waiting policy shares", run: goTo("/queue") },
   { title: "Pool", keys: "g p", words: "nodes gpus lanes", run: goTo("/pool") },
   { title: "Occupancy", keys: "g o", run: goTo("/pool/occupancy") },

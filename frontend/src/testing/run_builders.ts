@@ -120,6 +120,7 @@ export function run(fields: Partial<Run> = {}): Run {
     legal_actions: [],
     waiting: "",
     warning: "",
+    sweep: null,
     ...fields,
   };
 }

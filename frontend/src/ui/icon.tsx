@@ -39,6 +39,7 @@ export const ICON_NAMES = [
   "right",
   "runs",
   "search",
+  "sweeps",
   "system",
   "tag",
   "warning",

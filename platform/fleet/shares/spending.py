@@ -17,14 +17,14 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import DateTimeField, DecimalField, DurationField, ExpressionWrapper, F, Q, Sum, Value
-from django.db.models.functions import Cast, Coalesce, Extract, Greatest, Least
+from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.access import Actor, is_pool_admin, require_pool_admin, visible_projects
 from accounts.models import Project
 from audit.record import record
 from fleet.models import BudgetPeriod, BudgetUnit, LaneUse, ProjectBudget, WhenSpent
+from fleet.shares.lane_hours import GPUS, held_hours
 from fleet.signals import announce_lanes
 from hooks.hook_events import HookEvent
 from hooks.outbox import announce
@@ -216,11 +216,7 @@ def _period(budget: ProjectBudget, now: datetime) -> tuple[datetime, datetime | 
 
 
 def _spent(budget: ProjectBudget, begin: datetime, now: datetime) -> Decimal:
-    until = Least(Coalesce(F("until"), Value(now, DateTimeField())), Value(now, DateTimeField()))
-    length = ExpressionWrapper(until - Greatest(F("since"), Value(begin, DateTimeField())), DurationField())
-    amount = DecimalField(max_digits=20, decimal_places=6)
-    hours = Cast(Extract(length, "epoch"), amount) / Value(Decimal(3600), amount)
-    rate = F("price_per_hour") if budget.unit == BudgetUnit.COST else Coalesce(F("gpus__len"), Value(0))
+    rate = F("price_per_hour") if budget.unit == BudgetUnit.COST else GPUS
     uses = LaneUse.objects.filter(project=budget.project_id, since__lt=now).filter(Q(until=None) | Q(until__gt=begin))
-    total = uses.aggregate(total=Sum(ExpressionWrapper(hours * rate, amount)))["total"]
+    total = uses.aggregate(total=held_hours(now=now, begin=begin, rate=rate))["total"]
     return Decimal(total or 0)

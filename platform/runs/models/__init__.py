@@ -16,12 +16,23 @@ from runs.models.run_rows import (
     RunStream,
     RunTransition,
 )
+from runs.models.sweep_rows import (
+    MAX_FIELD_PATH_CHARS,
+    MAX_SWEEP_NAME_CHARS,
+    RungReport,
+    Sweep,
+    SweepPoint,
+    SweepRun,
+    SweepState,
+)
 from runs.models.view_rows import MAX_VIEW_NAME_CHARS, SavedView
 
 __all__ = [
     "COMMAND",
+    "MAX_FIELD_PATH_CHARS",
     "MAX_NAME_CHARS",
     "MAX_PRESET_CHARS",
+    "MAX_SWEEP_NAME_CHARS",
     "MAX_VIEW_NAME_CHARS",
     "RESIZE_REQUESTED",
     "RESIZE_STATES",
@@ -41,6 +52,11 @@ __all__ = [
     "RunResize",
     "RunStream",
     "RunTransition",
+    "RungReport",
     "SavedView",
+    "Sweep",
+    "SweepPoint",
+    "SweepRun",
+    "SweepState",
     "submission_id",
 ]

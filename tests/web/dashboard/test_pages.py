@@ -12,7 +12,7 @@ from runs.models import Run
 MakeRun = Callable[..., Run]
 
 PAGES = [
-    *("home", "runs", "new-run", "compare", "prompt-sets", "projects"),
+    *("home", "runs", "new-run", "compare", "sweeps", "new-sweep", "prompt-sets", "projects"),
     *("pool", "occupancy", "lending", "usage", "audit"),
     *("account", "password"),
 ]

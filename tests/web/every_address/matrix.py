@@ -84,7 +84,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         f"get {API}service-accounts",
         *(f"get {API}{name}" for name in ("gpus", "lanes", "lends", "lends/sums", "nodes", "occupancy", "pool")),
         *(f"get {API}{name}" for name in ("pool-policy", "pools", "queue", "queue/running", "shares")),
-        *(f"get {API}{name}" for name in ("usage", "usage.csv", "usage/days")),
+        *(f"get {API}{name}" for name in ("sweeps", "usage", "usage.csv", "usage/days")),
         *(f"get {API}gpus/<int:gpu_id>{part}" for part in ("", "/health", "/history", "/minutes", "/tests", "/uses")),
         f"get {API}lanes/<int:lane_id>/history",
         f"get {API}nodes/<int:node_id>",
@@ -100,6 +100,8 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         f"get {API}projects/<uuid:project_id>/members",
         f"get {API}prompt-sets/<uuid:pk>",
         f"get {API}runs/<uuid:pk>",
+        f"get {API}sweeps/<uuid:pk>",
+        f"post {API}sweeps:preview",
         *(
             f"get {API}runs/<uuid:run_id>/{part}"
             for part in (
@@ -120,6 +122,9 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         f"delete {API}runs/<uuid:pk>",
         f"patch {API}runs/<uuid:pk>",
         f"post {API}runs",
+        f"post {API}sweeps",
+        f"delete {API}sweeps/<uuid:pk>",
+        f"post {API}sweeps/<uuid:sweep_id>/stop",
         *(f"post {API}runs/<uuid:run_id>/{part}" for part in ("actions", "duplicate", "previews", "resize")),
         f"post {API}runs/<uuid:run_id>/alternatives",
     ),
@@ -196,10 +201,8 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
     ),
     "page": (
         *(f"get {page}" for page in ("", "account", "audit", "compare", "lending", "pool", "pool/gpus/<int:gpu_id>")),
-        *(
-            f"get {page}"
-            for page in ("pool/occupancy", "projects", "prompt-sets", "queue", "runs", "runs/new", "usage")
-        ),
+        *(f"get {page}" for page in ("pool/occupancy", "projects", "prompt-sets", "queue", "runs", "runs/new")),
+        *(f"get {page}" for page in ("sweeps", "sweeps/new", "usage")),
         *(
             f"{method} account/{page}"
             for method in ("get", "post", "put")
@@ -217,7 +220,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
     "page that there is not": ("get login/oidc", "get login/<slug:provider_id>/callback"),
     # A link that was never made, and the page of accounts that are switched off.
     "page that refuses all": ("get login/inactive", "get login/link/<str:code>", "post login/link/<str:code>"),
-    "page of members": ("get runs/<uuid:run_id>",),
+    "page of members": ("get runs/<uuid:run_id>", "get sweeps/<uuid:sweep_id>"),
     "page of staff": ("get admin/",),
     "page for who is not logged in": tuple(f"{method} login" for method in ("get", "post", "put")),
     "the way out": ("post logout",),
@@ -240,6 +243,8 @@ BODIES: dict[str, dict[str, Any]] = {
     f"post {API}runs/<uuid:run_id>/queue-place": {"direction": "front", "reason": "to see"},
     f"post {API}service-accounts": {"project": "<uuid:project_id>", "name": "new"},
     f"patch {API}service-accounts/<int:pk>": {"is_active": False},
+    f"post {API}sweeps": {"project": "<uuid:project_id>", "sweep": {}},
+    f"post {API}sweeps:preview": {"project": "<uuid:project_id>", "sweep": {}},
     f"post {API}secrets": {"project": "<uuid:project_id>", "name": "new", "host": "a.example", "value": "x"},
     f"post {API}webhooks": {
         **{"project": "<uuid:project_id>", "name": "new", "address": "https://a.example/"},

@@ -13,7 +13,8 @@ NUM_COPIES = 3
 COPIED = {
     *("accounts.ApiToken", "audit.AuditEntry", "catalog.PromptSet", "catalog.Secret", "fleet.Gpu", "fleet.GpuTest"),
     *("fleet.Lane", "fleet.Node", "gallery.Adapter", "gallery.Artifact", "gallery.Preview", "hooks.Delivery"),
-    *("hooks.Webhook", "runs.Attempt", "runs.Run", "runs.SavedView", "telemetry.SpanRow"),
+    *("hooks.Webhook", "runs.Attempt", "runs.Run", "runs.SavedView", "runs.Sweep", "runs.SweepPoint"),
+    *("runs.SweepRun", "telemetry.SpanRow"),
 }
 """Models of which there must be more, lest the test count nothing."""
 READS = {request: expected(level) for request, level in LEVEL_OF.items() if request.startswith("get ")}

@@ -24,9 +24,11 @@ from gallery.models import Adapter, Artifact, Preview, PreviewImage
 from hooks.models import Delivery, Webhook
 from runs.models import Attempt, Run, RunStream, SavedView
 from runs.planning.cost_history import workload_of
+from sweeps.services import create_sweep
 from telemetry.models import SpanRow
 from tests.web.conftest import small_spec
 from tests.web.contract import CheckedClient
+from tests.web.sweeps.swept_runs import plan
 from worker.contracts.prompts import dump_prompts
 
 RUN_TOKEN, ENDED_RUN_TOKEN = "token-of-the-run", "token-of-the-attempt-before"
@@ -173,6 +175,7 @@ def _of_project(project: Project, owner: User) -> dict[str, str]:
         project=project, amount=100, unit=BudgetUnit.GPU_HOURS, period=BudgetPeriod.MONTH, since=timezone.now()
     )
     delivery = Delivery.objects.create(webhook=hook, event="run.failed", payload={}, tries_left=0)
+    sweep = create_sweep(user=owner, project=project, document=plan())
     token, _ = create_token(user=owner, wish=TokenWish(name="to be revoked"))
     script = create_service_account(user=owner, project=project, name="script", role=ProjectRole.VIEWER)
     of_script, _ = create_token(user=owner, wish=TokenWish(), account=script)
@@ -183,6 +186,8 @@ def _of_project(project: Project, owner: User) -> dict[str, str]:
         "webhooks.pk": str(hook.pk),
         "webhook_id": str(hook.pk),
         "delivery_id": str(delivery.pk),
+        "sweeps.pk": str(sweep.pk),
+        "sweep_id": str(sweep.pk),
         "tokens.pk": token.token_key,
         "service-accounts.pk": str(script.pk),
         "account_id": str(script.pk),

@@ -11,6 +11,7 @@ from tandem.asynchronous.account_calls import Prompts, Tokens
 from tandem.asynchronous.pool_calls import Pool
 from tandem.asynchronous.run_calls import Runs
 from tandem.asynchronous.session import Session
+from tandem.asynchronous.sweep_calls import Sweeps
 from tandem.contexts import chosen_context
 from tandem.protocol import API, Spec, server_address, spec_document
 
@@ -45,6 +46,7 @@ class AsyncClient:
         self.url = server_address(url)
         self._session = Session(self.url, token, timeout, transport)
         self.runs = Runs(self._session)
+        self.sweeps = Sweeps(self._session)
         self.pool = Pool(self._session)
         self.tokens = Tokens(self._session)
         self.prompts = Prompts(self._session)

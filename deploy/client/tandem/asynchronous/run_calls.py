@@ -1,13 +1,12 @@
 """`client.runs`."""
 
 from collections.abc import AsyncIterator, Sequence
-from uuid import UUID
 
 from tandem.asynchronous.project_names import project_id
 from tandem.asynchronous.run_handle import ListedRun, Run, attached
 from tandem.asynchronous.session import Session
 from tandem.errors import NotFound
-from tandem.protocol import API, Spec, spec_document
+from tandem.protocol import API, Spec, is_id, spec_document
 
 
 class Runs:
@@ -51,7 +50,7 @@ class Runs:
         Raises:
             NotFound: there is none that the token may see.
         """
-        return await self._by_id(run if _is_id(run) else await self._id_of_name(run))
+        return await self._by_id(run if is_id(run) else await self._id_of_name(run))
 
     async def create(
         self, spec: Spec, *, name: str, project: str = "", notes: str = "", tags: Sequence[str] = ()
@@ -81,11 +80,3 @@ class Runs:
             if item["name"] == name:
                 return str(item["id"])
         raise NotFound(status=404, title="Not Found", detail=f"there is no run named {name!r} that you may see")
-
-
-def _is_id(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tandem.cli import account_commands, pool_commands, run_commands, run_downloads
+from tandem.cli import account_commands, pool_commands, run_commands, run_downloads, sweep_commands
 from tandem.cli.invocation import Commands, Invocation
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
     "5 conflict, 6 unreachable or server error, 10 the run failed, 130 interrupted.",
 )
 app.add_typer(run_commands.app, name="runs")
+app.add_typer(sweep_commands.app, name="sweep")
 app.add_typer(pool_commands.app, name="pool")
 app.add_typer(account_commands.tokens, name="tokens")
 app.add_typer(account_commands.prompts, name="prompts")

@@ -12,6 +12,7 @@ from tandem.synchronous.account_calls import Prompts, Tokens
 from tandem.synchronous.pool_calls import Pool
 from tandem.synchronous.run_calls import Runs
 from tandem.synchronous.session import Session
+from tandem.synchronous.sweep_calls import Sweeps
 from tandem.contexts import chosen_context
 from tandem.protocol import API, Spec, server_address, spec_document
 
@@ -46,6 +47,7 @@ class Client:
         self.url = server_address(url)
         self._session = Session(self.url, token, timeout, transport)
         self.runs = Runs(self._session)
+        self.sweeps = Sweeps(self._session)
         self.pool = Pool(self._session)
         self.tokens = Tokens(self._session)
         self.prompts = Prompts(self._session)

@@ -2,13 +2,12 @@
 """`client.runs`."""
 
 from collections.abc import Iterator, Sequence
-from uuid import UUID
 
 from tandem.synchronous.project_names import project_id
 from tandem.synchronous.run_handle import ListedRun, Run, attached
 from tandem.synchronous.session import Session
 from tandem.errors import NotFound
-from tandem.protocol import API, Spec, spec_document
+from tandem.protocol import API, Spec, is_id, spec_document
 
 
 class Runs:
@@ -52,7 +51,7 @@ class Runs:
         Raises:
             NotFound: there is none that the token may see.
         """
-        return self._by_id(run if _is_id(run) else self._id_of_name(run))
+        return self._by_id(run if is_id(run) else self._id_of_name(run))
 
     def create(
         self, spec: Spec, *, name: str, project: str = "", notes: str = "", tags: Sequence[str] = ()
@@ -82,11 +81,3 @@ class Runs:
             if item["name"] == name:
                 return str(item["id"])
         raise NotFound(status=404, title="Not Found", detail=f"there is no run named {name!r} that you may see")
-
-
-def _is_id(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True

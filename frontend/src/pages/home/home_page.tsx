@@ -1,11 +1,11 @@
 /** Home: the user's and the team's runs, the pool, and what needs somebody, each with the age of its data. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Home, HomeGroup, ProjectsFrame } from "../../api/schema.ts";
-import { seconds, serverNow } from "../../base/clock.ts";
+import type { Home, HomeGroup } from "../../api/schema.ts";
+import { seconds } from "../../base/clock.ts";
 import { ago, unixSeconds } from "../../base/format.ts";
-import { type Connection, LiveSocket } from "../../live/live_socket.ts";
+import { useProjectChanges } from "../../live/project_changes.ts";
 import { poolUse } from "../../shell/pool_meter.tsx";
 import { chosenProject } from "../../shell/project_choice.ts";
 import { Segmented } from "../../ui/controls.tsx";
@@ -21,40 +21,16 @@ const [AFTER_CHANGE_MILLISECONDS, REFRESH_MILLISECONDS] = [1500, 20_000];
 
 type Whose = "mine" | "team";
 
-/** Calls `readAgain` soon after a run of the user's projects changed, and now and then without. */
-function useLiveHome(readAgain: () => void) {
-  const [connection, setConnection] = useState<Connection>("connecting");
-  const [heardAt, setHeardAt] = useState(serverNow);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => {
-    const soon = () => {
-      clearTimeout(timer.current);
-      timer.current = setTimeout(readAgain, AFTER_CHANGE_MILLISECONDS);
-    };
-    const close = new LiveSocket<ProjectsFrame>(() => "/ws/v1/projects", {
-      onFrame: soon,
-      onReconnected: readAgain,
-      onConnection: (now) => {
-        setConnection(now);
-        setHeardAt(serverNow());
-      },
-    }).open();
-    const refresh = setInterval(() => document.hidden || readAgain(), REFRESH_MILLISECONDS);
-    return () => {
-      close();
-      clearTimeout(timer.current);
-      clearInterval(refresh);
-    };
-  }, [readAgain]);
-  return { connection, heardAt };
-}
-
 export function HomePage() {
   const project = chosenProject.value ?? undefined;
   const [whose, setWhose] = useState<Whose>("team");
   const home = useResource(() => api.home(project), [project]);
   const pools = useResource(api.pools, [home.value]);
-  const { connection, heardAt } = useLiveHome(home.reload);
+  const { connection, heardAt } = useProjectChanges({
+    readAgain: home.reload,
+    afterMilliseconds: AFTER_CHANGE_MILLISECONDS,
+    everyMilliseconds: REFRESH_MILLISECONDS,
+  });
   return (
     <div class="stack">
       <div class="page-head home-head">

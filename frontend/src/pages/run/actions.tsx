@@ -174,6 +174,7 @@ function MoreMenu({ run, commands, disabled, onDuplicate, onArchive, onDelete }:
         <button type="button" disabled={disabled} onClick={onDuplicate}>
           {run.forked_batch === null ? "Duplicate and start" : "Duplicate and start from the base model"}
         </button>
+        <a href={`/sweeps/new?from=${run.id}`}>Sweep from this run…</a>
         <a href={`/compare?runs=${run.id}`}>Compare with…</a>
         <a
           href={`/api/v1/runs/${run.id}/report`}

@@ -45,6 +45,12 @@ function Origin({ run }: { run: Run }) {
       <a href={`/runs?project=${run.project.id}`}>{run.project.name}</a> · by {run.created_by ?? "a deleted account"} ·{" "}
       {ago(seconds.value - created)}
       {run.attempt > 1 && ` · attempt ${run.attempt} of ${run.max_attempts}`}
+      {run.sweep && (
+        <>
+          {" "}
+          · point {run.sweep.point} of the sweep <a href={`/sweeps/${run.sweep.id}`}>{run.sweep.name}</a>
+        </>
+      )}
       {run.parent && (
         <>
           {" "}

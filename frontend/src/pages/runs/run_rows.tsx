@@ -57,6 +57,16 @@ export function Row({ run, index, columns, rewards, isChosen, isCurrent, onToggl
         <a class="run-name" href={`/runs/${run.id}`} title={run.name}>
           {run.name}
         </a>
+        {run.sweep && (
+          <a
+            class="sweep-badge"
+            href={`/sweeps/${run.sweep.id}`}
+            title={`Point ${run.sweep.point} of the sweep ${run.sweep.name}`}
+          >
+            <Icon name="sweeps" />
+            <span class="visually-hidden">Sweep {run.sweep.name}</span>
+          </a>
+        )}
         {run.tags.map((tag) => (
           <button key={tag} type="button" class="tag" title={`Show runs tagged ${tag}`} onClick={() => onTag(tag)}>
             {tag}
