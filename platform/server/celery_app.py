@@ -25,6 +25,8 @@ WATCH_NODES_EVERY_SECONDS = 5.0
 WATCH_GPU_TESTS_EVERY_SECONDS = 3.0
 SEND_WEBHOOKS_EVERY_SECONDS = 2.0
 FORGET_DELIVERIES_EVERY_SECONDS = 3600.0
+WRITE_MIRRORS_EVERY_SECONDS = 10.0
+"""Far less than the minute between two sessions of a run."""
 
 
 def _every(seconds: float, task: str) -> dict[str, object]:
@@ -60,6 +62,7 @@ app.conf.update(
         "watch tests of GPUs": _every(WATCH_GPU_TESTS_EVERY_SECONDS, task_names.WATCH_GPU_TESTS),
         "send webhooks": _every(SEND_WEBHOOKS_EVERY_SECONDS, task_names.SEND_WEBHOOKS),
         "forget old deliveries": _every(FORGET_DELIVERIES_EVERY_SECONDS, task_names.FORGET_DELIVERIES),
+        "write mirrors": _every(WRITE_MIRRORS_EVERY_SECONDS, task_names.WRITE_MIRRORS),
     },
 )
 

@@ -23,6 +23,8 @@ TANDEM_MAX_STOP_SECONDS = env.float("TANDEM_MAX_STOP_SECONDS", 300.0)
 TANDEM_REQUESTS_PER_MINUTE = env.int("TANDEM_REQUESTS_PER_MINUTE", 1200)
 TANDEM_WEBHOOK_HOSTS = env.list("TANDEM_WEBHOOK_HOSTS", default=[])
 """Hosts that webhooks may post to though they are private, or without TLS."""
+TANDEM_MIRROR_HOSTS = env.list("TANDEM_MIRROR_HOSTS", default=[])
+"""Hosts that mirrors may write to though they are private, or without TLS."""
 RAY_HEAD = env.str("TANDEM_RAY_HEAD", "")
 """`HOST:PORT` by which nodes join the embedded Ray head; `up` sets it. Of any other cluster the node agent tells."""
 RAY_ADDRESS = env.str("RAY_ADDRESS", "") or "http://127.0.0.1:8265"
@@ -44,6 +46,7 @@ LOCAL_APPS = [
     "runs",
     "telemetry",
     "gallery",
+    "mirrors",
     "analysis",
     "api",
     "dashboard",
@@ -66,7 +69,7 @@ INSTALLED_APPS = [
     *SIGN_IN_APPS,
     *LOCAL_APPS,
 ]
-APPS_WITH_TABLES = ["audit", "accounts", "catalog", "hooks", "fleet", "runs", "telemetry", "gallery", "api"]
+APPS_WITH_TABLES = ["audit", "accounts", "catalog", "hooks", "fleet", "runs", "telemetry", "gallery", "mirrors", "api"]
 # knox's own migrations would create its table, which `accounts.ApiToken` replaces.
 MIGRATION_MODULES: dict[str, str | None] = {app: f"migrations.{app}" for app in APPS_WITH_TABLES} | {"knox": None}
 MIDDLEWARE = [
@@ -237,6 +240,8 @@ SPECTACULAR_SETTINGS = {
         "LaneKind": "api.serializers.pool.LANE_KINDS",
         "LaneRole": "api.serializers.runs.LANE_ROLES",
         "LogLevel": "telemetry.log.run_log_reads.LEVELS",
+        "MirrorKind": "catalog.models.MirrorKind.choices",
+        "MirroringState": "mirrors.models.MirroringState.choices",
         "MessageForm": "hooks.models.MessageForm.choices",
         "PoolActionKind": "api.serializers.pool.POOL_ACTION_KINDS",
         "PoolState": "api.serializers.pool.STATES",

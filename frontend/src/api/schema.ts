@@ -406,6 +406,63 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/mirrors": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Mirrors of your projects, by name. */
+        readonly get: operations["mirrors_list"];
+        readonly put?: never;
+        /** @description It follows the project's runs from now on; `POST /runs/{run_id}/mirrors` adds one that has ended. */
+        readonly post: operations["mirrors_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/mirrors/{mirror_id}/try-again": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Try its runs again at once whose last try failed, those given up too. */
+        readonly post: operations["mirrors_try_again_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/mirrors/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Other tools that show a project's runs: W&B, MLflow, TensorBoard. A credential is stored encrypted and never
+         *     shown.
+         */
+        readonly get: operations["mirrors_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        /** @description Stop mirroring. What was written stays where it is. */
+        readonly delete: operations["mirrors_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        /** @description Change what is given. Where it writes stays: make another mirror for another place. */
+        readonly patch: operations["mirrors_partial_update"];
+        readonly trace?: never;
+    };
     readonly "/api/v1/nodes": {
         readonly parameters: {
             readonly query?: never;
@@ -1219,6 +1276,24 @@ export interface paths {
         readonly get: operations["runs_metrics_retrieve"];
         readonly put?: never;
         readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs/{run_id}/mirrors": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description How far each mirror has got with the run, by name. */
+        readonly get: operations["run_mirrors_list"];
+        readonly put?: never;
+        /** @description Write the run to the mirror at once: also one that has ended, or that was given up. */
+        readonly post: operations["run_mirrors_create"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -5011,6 +5086,74 @@ export interface components {
             readonly mean: readonly (number | null)[];
             readonly high: readonly (number | null)[];
         };
+        /** @description A mirror without its credential, which is never shown. */
+        readonly Mirror: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uuid */
+            readonly project: string;
+            readonly name: string;
+            /** @description `wandb_offline` writes W&B's files to a folder, for `wandb sync`. */
+            readonly kind: components["schemas"]["MirrorKind"];
+            /** @description URL of W&B or of MLflow's tracking server; empty for folders, and for W&B's own cloud. */
+            readonly address: string;
+            /** @description `project` or `entity/project` of W&B, MLflow's experiment, or the folder's name. */
+            readonly place: string;
+            /** @description Below `TANDEM_VAR`; empty for servers. */
+            readonly folder: string;
+            /** @description False: for the runs alone whose specs name it. */
+            readonly is_for_every_run: boolean;
+            readonly is_active: boolean;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** @description Runs that it has, or follows. */
+            readonly num_runs: number;
+            /** @description Those of them that are tried again, or were given up. */
+            readonly num_failing: number;
+        };
+        /** @enum {string} */
+        readonly MirrorKind: "wandb" | "wandb_offline" | "mlflow" | "tensorboard";
+        readonly MirrorPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Mirror"][];
+        };
+        /** @description A run in one mirror. */
+        readonly MirroredRun: {
+            /** Format: uuid */
+            readonly mirror: string;
+            readonly name: string;
+            readonly kind: components["schemas"]["MirrorKind"];
+            readonly is_active: boolean;
+            readonly state: components["schemas"]["MirroringState"];
+            /** @description The run's page there; empty for folders, and before anything is there. */
+            readonly url: string;
+            /** @description Below `TANDEM_VAR`; empty for servers. */
+            readonly folder: string;
+            /** @description Everything up to this batch is there. */
+            readonly batch: number;
+            readonly num_batches_behind: number;
+            /** @description Not stored in time, or not taken there. */
+            readonly num_pictures_left_out: number;
+            /** @description Failed tries since the last that was accepted. */
+            readonly num_failures: number;
+            /** @description Of the last try; empty where it was accepted. */
+            readonly error: string;
+            /**
+             * Format: date-time
+             * @description When it is written next.
+             */
+            readonly next_at: string | null;
+            /**
+             * Format: date-time
+             * @description Since when it is being written; null between two.
+             */
+            readonly begun_at: string | null;
+            /** Format: date-time */
+            readonly accepted_at: string | null;
+        };
+        /** @enum {string} */
+        readonly MirroringState: "following" | "done" | "given_up";
         /**
          * MixGrpoSpec
          * @description MixGRPO (arXiv 2507.21802): stochastic in a window that moves over the denoising steps from batch to batch, and
@@ -5094,6 +5237,31 @@ export interface components {
             readonly username: string;
             /** @default viewer */
             readonly role?: components["schemas"]["ProjectRole"];
+        };
+        readonly NewMirror: {
+            /** Format: uuid */
+            readonly project: string;
+            /** @description By which specs name it: a-z, 0-9, _ and -. */
+            readonly name: string;
+            /** @description `wandb_offline` writes W&B's files to a folder, for `wandb sync`. */
+            readonly kind: components["schemas"]["MirrorKind"];
+            /**
+             * @description URL of W&B or of MLflow's tracking server; empty for folders, and for W&B's own cloud.
+             * @default
+             */
+            readonly address?: string;
+            /** @description `project` or `entity/project` of W&B, MLflow's experiment, or the folder's name. */
+            readonly place: string;
+            /**
+             * @description API key of W&B; token or `user:password` of MLflow. Stored encrypted and never shown.
+             * @default
+             */
+            readonly credential?: string;
+            /**
+             * @description False: for the runs alone whose specs name it.
+             * @default true
+             */
+            readonly is_for_every_run?: boolean;
         };
         /** @description What is left out stays as it is. */
         readonly NewPool: {
@@ -5332,6 +5500,14 @@ export interface components {
         };
         readonly PatchedMemberRole: {
             readonly role?: components["schemas"]["ProjectRole"];
+        };
+        readonly PatchedMirrorChanges: {
+            /** @description API key of W&B; token or `user:password` of MLflow. Stored encrypted and never shown. */
+            readonly credential?: string;
+            /** @description False: for the runs alone whose specs name it. */
+            readonly is_for_every_run?: boolean;
+            /** @description Off, it gets nothing more; on again, all it lacks. */
+            readonly is_active?: boolean;
         };
         /** @description What is left out stays as it is. */
         readonly PatchedNodeToWrite: {
@@ -7471,6 +7647,12 @@ export interface components {
              */
             readonly max_attempts: number;
             /**
+             * @description Names of the project's mirrors that show this run too, in W&B, MLflow or TensorBoard, beside those that are for
+             *     every run. The project's owners make them on the page of projects.
+             * @default []
+             */
+            readonly mirrors: readonly string[];
+            /**
              * @description Position in the queue: `high` before `normal` before `low`, older runs first among equals. It has no effect once
              *     the run has its lanes. Use `low` for sweeps, and `high` for work that somebody waits for.
              * @default normal
@@ -7505,6 +7687,18 @@ export interface components {
             readonly project: string;
             /** @description A run spec as an object, or as YAML text. */
             readonly spec: unknown;
+        };
+        readonly RunToMirror: {
+            /**
+             * Format: uuid
+             * @description One of the run's project.
+             */
+            readonly mirror: string;
+            /**
+             * @description Write again what is there already, too.
+             * @default false
+             */
+            readonly from_beginning?: boolean;
         };
         /** @description A run that holds lanes of a pool. */
         readonly RunningInPool: {
@@ -8475,6 +8669,10 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Transition"][];
         };
+        readonly TriedAgain: {
+            /** @description Runs that are tried again at once. */
+            readonly num_runs: number;
+        };
         /**
          * Tuning
          * @description Which weights of a model's transformer are trained.
@@ -8864,10 +9062,16 @@ export type MetricsEvent = components['schemas']['MetricsEvent'];
 export type MetricsFields = components['schemas']['MetricsFields'];
 export type MetricsItem = components['schemas']['MetricsItem'];
 export type MinutesColumn = components['schemas']['MinutesColumn'];
+export type Mirror = components['schemas']['Mirror'];
+export type MirrorKind = components['schemas']['MirrorKind'];
+export type MirrorPage = components['schemas']['MirrorPage'];
+export type MirroredRun = components['schemas']['MirroredRun'];
+export type MirroringState = components['schemas']['MirroringState'];
 export type MixGrpoSpec = components['schemas']['MixGrpoSpec'];
 export type ModelFamily = components['schemas']['ModelFamily'];
 export type MovedInQueue = components['schemas']['MovedInQueue'];
 export type NewMember = components['schemas']['NewMember'];
+export type NewMirror = components['schemas']['NewMirror'];
 export type NewPool = components['schemas']['NewPool'];
 export type NewPreview = components['schemas']['NewPreview'];
 export type NewPromptSet = components['schemas']['NewPromptSet'];
@@ -8888,6 +9092,7 @@ export type OrderEnum = components['schemas']['OrderEnum'];
 export type PatchedAccountRights = components['schemas']['PatchedAccountRights'];
 export type PatchedAnnotationsToWrite = components['schemas']['PatchedAnnotationsToWrite'];
 export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
+export type PatchedMirrorChanges = components['schemas']['PatchedMirrorChanges'];
 export type PatchedNodeToWrite = components['schemas']['PatchedNodeToWrite'];
 export type PatchedPoolToChange = components['schemas']['PatchedPoolToChange'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
@@ -9017,6 +9222,7 @@ export type RunSpec = components['schemas']['RunSpec'];
 export type RunState = components['schemas']['RunState'];
 export type RunTable = components['schemas']['RunTable'];
 export type RunToCheck = components['schemas']['RunToCheck'];
+export type RunToMirror = components['schemas']['RunToMirror'];
 export type RunningInPool = components['schemas']['RunningInPool'];
 export type RunningInPoolPage = components['schemas']['RunningInPoolPage'];
 export type RunsAhead = components['schemas']['RunsAhead'];
@@ -9083,6 +9289,7 @@ export type Transition = components['schemas']['Transition'];
 export type TransitionFields = components['schemas']['TransitionFields'];
 export type TransitionItem = components['schemas']['TransitionItem'];
 export type TransitionPage = components['schemas']['TransitionPage'];
+export type TriedAgain = components['schemas']['TriedAgain'];
 export type Tuning = components['schemas']['Tuning'];
 export type TwoExpertFamily = components['schemas']['TwoExpertFamily'];
 export type UnitEnum = components['schemas']['UnitEnum'];
@@ -9853,6 +10060,165 @@ export interface operations {
                 };
                 content: {
                     readonly "text/plain": string;
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The pagination cursor value. */
+                readonly cursor?: string;
+                /** @description Number of results to return per page. */
+                readonly limit?: number;
+                /** @description Of this project only. */
+                readonly project?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MirrorPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewMirror"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Mirror"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_try_again_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly mirror_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TriedAgain"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Mirror"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_partial_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PatchedMirrorChanges"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Mirror"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -11571,6 +11937,60 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly run_mirrors_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["MirroredRun"][];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly run_mirrors_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RunToMirror"];
+            };
+        };
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MirroredRun"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_plan_retrieve: {
         readonly parameters: {
             readonly query?: {
@@ -13167,6 +13587,8 @@ export const messageFormValues: ReadonlyArray<FlattenedDeepRequired<components>[
 export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "reward/resampled_groups", "policy/skipped_optimizer_steps", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
 export const metricsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsEvent"]["type"]> = ["metrics"];
 export const metricsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsItem"]["type"]> = ["metrics"];
+export const mirrorKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MirrorKind"]> = ["wandb", "wandb_offline", "mlflow", "tensorboard"];
+export const mirroringStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MirroringState"]> = ["following", "done", "given_up"];
 export const mixGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["advantage_std"]> = ["group", "batch"];
 export const mixGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["name"]> = ["mix_grpo"];
 export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["strategy"]> = ["progressive", "random"];
