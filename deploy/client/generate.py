@@ -22,6 +22,7 @@ ANSWERS = (
     "ListedRun",
     "LogEntry",
     "Me",
+    "MirroredRun",
     "PlanPreview",
     "PoolNode",
     "Project",
