@@ -1651,8 +1651,9 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * @description Turn a recipe of flow_grpo (`config/grpo.py`) into a spec's document, with what each setting was made of and
-         *     what could not be carried. Nothing of the file is run. Such files hold no prompts: add them, then validate.
+         * @description Turn a recipe of flow_grpo, or the arguments of a training script of diffusers, into a spec's document, with
+         *     what each setting was made of and what could not be carried. Nothing of the text is run. It holds no prompts,
+         *     and that of diffusers no rewards: add them, then validate.
          */
         readonly post: operations["runs:import_create"];
         readonly delete?: never;
@@ -2836,10 +2837,15 @@ export interface components {
          */
         readonly Compilation: "off" | "inductor" | "aot_eager";
         readonly ConfigurationToImport: {
-            /** @description The text of flow_grpo's `config/grpo.py`. */
+            /**
+             * @description Of which trainer's configuration it is the text.
+             * @default flow_grpo
+             */
+            readonly kind?: components["schemas"]["ImportKind"];
+            /** @description flow_grpo's `config/grpo.py`; or the command that started a training script of diffusers, or its arguments in YAML or JSON, as accelerate keeps them in `hparams.yml`. */
             readonly source: string;
             /**
-             * @description Its function to read; empty: only name them.
+             * @description Of flow_grpo's file: the function to read; empty: only name them.
              * @default
              */
             readonly function?: string;
@@ -4196,10 +4202,12 @@ export interface components {
              */
             readonly pictures_per_call: number;
         };
+        /** @enum {string} */
+        readonly ImportKind: "flow_grpo" | "diffusers";
         readonly ImportedSpec: {
-            /** @description The configurations of the file. */
+            /** @description The configurations of flow_grpo's file. */
             readonly functions: readonly string[];
-            /** @description The spec's document, without prompts. */
+            /** @description The spec's document, without prompts; of diffusers, without rewards too. */
             readonly spec: {
                 readonly [key: string]: unknown;
             };
@@ -9002,6 +9010,7 @@ export type HookEvent = components['schemas']['HookEvent'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
 export type IdleCause = components['schemas']['IdleCause'];
 export type ImageRewardSettings = components['schemas']['ImageRewardSettings'];
+export type ImportKind = components['schemas']['ImportKind'];
 export type ImportedSpec = components['schemas']['ImportedSpec'];
 export type Inapplicable = components['schemas']['Inapplicable'];
 export type ItemsFrame = components['schemas']['ItemsFrame'];
@@ -13565,6 +13574,7 @@ export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<component
 export const homeGroupGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HomeGroupGroupEnum"]> = ["running", "waiting", "failed", "finished"];
 export const hookEventValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HookEvent"]> = ["run.started", "run.resumed", "run.restarted", "run.paused", "run.completed", "run.stopped", "run.cancelled", "run.failed", "reward_hacking.suspected", "reward_hacking.over", "budget.near", "budget.spent", "gpu.faulty", "gpu.lost", "gpu.found", "node.lost", "node.found"];
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
+export const importKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ImportKind"]> = ["flow_grpo", "diffusers"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
 export const laneActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionKind"]> = ["cordon", "resume"];
 export const laneKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneKind"]> = ["gpu", "cpu"];
