@@ -23,6 +23,7 @@ ANSWERS = (
     "ListedSweep",
     "LogEntry",
     "Me",
+    "MirroredRun",
     "PlanPreview",
     "PoolNode",
     "Project",

@@ -10,7 +10,7 @@ kind=$1
 key_of() { cat "$@" | sha256sum | cut -c1-16; }
 
 run_key=$(key_of $locks/torch.txt $locks/web.lock $locks/engine.lock)
-dev_key=$(key_of $locks/dev.lock)
+dev_key=$(key_of $locks/dev.lock $locks/mirrors.lock)
 python=.venv/bin/python
 pip="$python -m pip --disable-pip-version-check --quiet"
 
@@ -29,7 +29,7 @@ if [ ! -e ".venv/.run-$run_key" ]; then
 fi
 if [ "$kind" = dev ] && [ ! -e ".venv/.dev-$dev_key" ]; then
   echo "Installing the locked test requirements"
-  $pip install --no-deps --require-hashes -r $locks/dev.lock
+  $pip install --no-deps --require-hashes -r $locks/dev.lock -r $locks/mirrors.lock
   rm -f .venv/.dev-*
   touch ".venv/.dev-$dev_key"
 fi

@@ -18,6 +18,7 @@ from api.views import (
     health,
     home,
     lends,
+    mirrors,
     occupancy,
     pool,
     pools,
@@ -47,6 +48,7 @@ router.register("service-accounts", service_accounts.ServiceAccountViewSet, base
 router.register("projects", accounts.ProjectViewSet, basename="project")
 router.register("prompt-sets", catalog.PromptSetViewSet, basename="prompt-set")
 router.register("secrets", catalog.SecretViewSet, basename="secret")
+router.register("mirrors", mirrors.MirrorViewSet, basename="mirror")
 router.register("webhooks", webhooks.WebhookViewSet, basename="webhook")
 router.register("sweeps", sweeps.SweepViewSet, basename="sweep")
 router.register("runs", runs.RunViewSet, basename="run")
@@ -85,6 +87,7 @@ run_urls = [
     path("adapters/<int:adapter_id>/archive", gallery.AdapterArchiveView.as_view()),
     path("checkpoints", gallery.CheckpointsView.as_view()),
     path("lineage", gallery.LineageView.as_view()),
+    path("mirrors", mirrors.RunMirrorsView.as_view()),
     path("report", analysis.ReportView.as_view()),
     path("replays", analysis.ReplaysView.as_view()),
     path("schedule", gallery.ScheduleLogView.as_view()),
@@ -152,6 +155,7 @@ urlpatterns = [
     path("webhooks/<uuid:webhook_id>/deliveries", webhooks.DeliveriesView.as_view()),
     path("webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>", webhooks.DeliveryView.as_view()),
     path("webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver", webhooks.RedeliverView.as_view()),
+    path("mirrors/<uuid:mirror_id>/try-again", mirrors.TryMirrorAgainView.as_view()),
     path("audit", audit.AuditView.as_view()),
     path("lends", lends.LendsView.as_view()),
     path("lends/sums", lends.LendSumsView.as_view()),

@@ -1,4 +1,4 @@
-"""Reads of prompt sets and secrets, for those who may see them; base models and presets are for everybody."""
+"""Reads of prompt sets, secrets and mirrors, for those who may see them; base models and presets are for everybody."""
 
 from functools import lru_cache
 from uuid import UUID
@@ -8,13 +8,14 @@ from django.db.models import F, Func, IntegerField, JSONField, QuerySet
 from accounts.access import Actor, NotVisible, visible_projects
 from accounts.models import Project
 from catalog.base_models import BaseModelEntry, list_base_models
-from catalog.models import PromptSet, Secret
+from catalog.models import Mirror, PromptSet, Secret
 from catalog.presets import Preset, get_preset, list_presets
 from worker.contracts.prompts import Prompt, parse_prompts
 
 __all__ = [
     "BaseModelEntry",
     "Preset",
+    "get_mirror",
     "get_preset",
     "get_prompt_set",
     "get_secret",
@@ -22,6 +23,7 @@ __all__ = [
     "list_presets",
     "listed_prompt_sets",
     "prompts_of_set",
+    "visible_mirrors",
     "visible_prompt_sets",
     "visible_secrets",
 ]
@@ -83,3 +85,16 @@ def get_secret(user: Actor, secret_id: UUID | str) -> Secret:
         return visible_secrets(user).get(pk=UUID(str(secret_id)))
     except (Secret.DoesNotExist, ValueError) as error:
         raise NotVisible("no such secret") from error
+
+
+def visible_mirrors(user: Actor) -> QuerySet[Mirror]:
+    """Those of the user's projects; nothing reads their credentials but `mirrors.sessions`."""
+    return Mirror.objects.filter(project__in=visible_projects(user)).select_related("project").defer("encrypted")
+
+
+def get_mirror(user: Actor, mirror_id: UUID) -> Mirror:
+    """Raises `NotVisible`."""
+    mirror = Mirror.objects.filter(project__in=visible_projects(user), pk=mirror_id).select_related("project").first()
+    if mirror is None:
+        raise NotVisible("no such mirror")
+    return mirror

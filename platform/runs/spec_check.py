@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from accounts.models import Project
 from catalog.base_models import ModelNotUsable, resolve_base_model
+from catalog.mirror_places import mirror_problem
 from catalog.model_configs import model_problems
 from catalog.prompt_pictures import picture_problem
 from catalog.scorers import scorer_problems
@@ -88,6 +89,8 @@ def check_spec(
         errors.update({"lora.targets": [problem]} if problem else {})
     errors.update({} if fork is None else fork_problems(fork, spec))
     errors.update({path: [problem] for path, problem in scorer_problems(spec, project).items()})
+    if (problem := mirror_problem(spec.mirrors, project)) is not None:
+        errors["mirrors"] = [problem]
     errors.update({path: [problem] for path, problem in pool_problems(spec, project, any_size=is_hypothetical).items()})
     if spec.prompts.prompt_set is not None and project is not None:
         try:

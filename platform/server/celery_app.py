@@ -27,6 +27,8 @@ SEND_WEBHOOKS_EVERY_SECONDS = 2.0
 ADVANCE_SWEEPS_EVERY_SECONDS = 3.0
 """Less than a batch of the demo takes, so that a run that is to be pruned trains on for one batch at most."""
 FORGET_DELIVERIES_EVERY_SECONDS = 3600.0
+WRITE_MIRRORS_EVERY_SECONDS = 10.0
+"""Far less than the minute between two sessions of a run."""
 
 
 def _every(seconds: float, task: str) -> dict[str, object]:
@@ -63,6 +65,7 @@ app.conf.update(
         "send webhooks": _every(SEND_WEBHOOKS_EVERY_SECONDS, task_names.SEND_WEBHOOKS),
         "advance sweeps": _every(ADVANCE_SWEEPS_EVERY_SECONDS, task_names.ADVANCE_SWEEPS),
         "forget old deliveries": _every(FORGET_DELIVERIES_EVERY_SECONDS, task_names.FORGET_DELIVERIES),
+        "write mirrors": _every(WRITE_MIRRORS_EVERY_SECONDS, task_names.WRITE_MIRRORS),
     },
 )
 

@@ -23,6 +23,8 @@ TANDEM_MAX_STOP_SECONDS = env.float("TANDEM_MAX_STOP_SECONDS", 300.0)
 TANDEM_REQUESTS_PER_MINUTE = env.int("TANDEM_REQUESTS_PER_MINUTE", 1200)
 TANDEM_WEBHOOK_HOSTS = env.list("TANDEM_WEBHOOK_HOSTS", default=[])
 """Hosts that webhooks may post to though they are private, or without TLS."""
+TANDEM_MIRROR_HOSTS = env.list("TANDEM_MIRROR_HOSTS", default=[])
+"""Hosts that mirrors may write to though they are private, or without TLS."""
 RAY_HEAD = env.str("TANDEM_RAY_HEAD", "")
 """`HOST:PORT` by which nodes join the embedded Ray head; `up` sets it. Of any other cluster the node agent tells."""
 RAY_ADDRESS = env.str("RAY_ADDRESS", "") or "http://127.0.0.1:8265"
@@ -45,6 +47,7 @@ LOCAL_APPS = [
     "telemetry",
     "gallery",
     "sweeps",
+    "mirrors",
     "analysis",
     "api",
     "dashboard",
@@ -67,7 +70,7 @@ INSTALLED_APPS = [
     *SIGN_IN_APPS,
     *LOCAL_APPS,
 ]
-APPS_WITH_TABLES = ["audit", "accounts", "catalog", "hooks", "fleet", "runs", "telemetry", "gallery", "api"]
+APPS_WITH_TABLES = ["audit", "accounts", "catalog", "hooks", "fleet", "runs", "telemetry", "gallery", "mirrors", "api"]
 # knox's own migrations would create its table, which `accounts.ApiToken` replaces.
 MIGRATION_MODULES: dict[str, str | None] = {app: f"migrations.{app}" for app in APPS_WITH_TABLES} | {"knox": None}
 MIDDLEWARE = [
@@ -234,10 +237,13 @@ SPECTACULAR_SETTINGS = {
         "DeliveryState": "hooks.models.DeliveryState.choices",
         "GpuTestState": "fleet.models.GpuTestState.choices",
         "HookEvent": "hooks.hook_events.HookEvent.choices",
+        "ImportKind": "api.serializers.run_imports.IMPORT_KINDS",
         "LaneActionKind": "api.serializers.pool.LANE_ACTION_KINDS",
         "LaneKind": "api.serializers.pool.LANE_KINDS",
         "LaneRole": "api.serializers.runs.LANE_ROLES",
         "LogLevel": "telemetry.log.run_log_reads.LEVELS",
+        "MirrorKind": "catalog.models.MirrorKind.choices",
+        "MirroringState": "mirrors.models.MirroringState.choices",
         "MessageForm": "hooks.models.MessageForm.choices",
         "PoolActionKind": "api.serializers.pool.POOL_ACTION_KINDS",
         "PoolState": "api.serializers.pool.STATES",

@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from accounts.models import ApiToken, Project, User
-from catalog.models import PromptSet
+from catalog.mirror_services import create_mirror
+from catalog.models import MirrorKind, PromptSet
 from fleet.lane_layout import ensure_local_lanes
 from runs.models import Run
 from tandem.cli.invocation import Invocation
@@ -184,3 +185,15 @@ def test_a_file_of_prompts_becomes_a_set(tandem: Tandem, project: Project) -> No
     assert {each.name: each.num_prompts for each in PromptSet.objects.all()} == {"cats": 2, "d": 2}
     refused = tandem("prompts", "push", "bad.jsonl")
     assert (refused.exit_code, "bad.jsonl, line 2: not JSON" in refused.stderr) == (1, True)
+
+
+def test_a_run_that_has_ended_is_mirrored_by_the_mirrors_name(
+    tandem: Tandem, project: Project, make_run: MakeRun, alice: User
+) -> None:
+    make_run(project, name="wide", state="completed")
+    create_mirror(user=alice, project=project, kind=MirrorKind.TENSORBOARD, name="tb", place="shapes")
+    unknown = tandem("runs", "mirror", "wide", "wandb")
+    assert (unknown.exit_code, "it has: tb" in unknown.output) == (4, True)
+    assert tandem("runs", "mirror", "wide", "tb").output == "wide is written to tb.\n"
+    (row,) = json.loads(tandem("runs", "mirrors", "wide", "--json").output)
+    assert (row["name"], row["state"], row["batch"]) == ("tb", "following", 0)

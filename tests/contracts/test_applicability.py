@@ -33,6 +33,7 @@ OTHER_VALUES: dict[str, Any] = {
     "evaluation.prompts": ["another"],
     "lanes.pool": "other",
     "lora.targets": ["to_q"],
+    "mirrors": ["papers"],
     "prompts": {"inline": ["three", "four"]},
     "rewards": [{"name": "shape_match", "weight": 2.0}],
     "sampling.guidance_scale": 2.0,

@@ -16,6 +16,7 @@ from worker.contracts.base import Contract
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
 from worker.contracts.lanes import ElasticSpec, LaneSpec
+from worker.contracts.mirror_names import MAX_MIRRORS, MirrorName
 from worker.contracts.names import Placement, Priority, RewardMixing, Tuning
 from worker.contracts.optimizer import EmaSpec, OptimizerSpec
 from worker.contracts.performance import PerformanceSpec, performance_problems
@@ -88,6 +89,9 @@ class RunSpec(Contract):
     """Attempts that the run has, the first included: when its driver is lost, the next attempt resumes from the newest
     checkpoint. Raise it for long runs on nodes that may be taken away."""
 
+    mirrors: Annotated[tuple[MirrorName, ...], Field(max_length=MAX_MIRRORS)] = ()
+    """Names of the project's mirrors that show this run too, in W&B, MLflow or TensorBoard, beside those that are for
+    every run. The project's owners make them on the page of projects."""
     priority: Priority = Priority.NORMAL
     """Position in the queue: `high` before `normal` before `low`, older runs first among equals. It has no effect once
     the run has its lanes. Use `low` for sweeps, and `high` for work that somebody waits for."""

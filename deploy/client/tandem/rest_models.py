@@ -1086,6 +1086,44 @@ class LogEntry(Model):
     text: str
 
 
+class MirroredRun(Model):
+    """
+    A run in one mirror.
+    """
+
+    mirror: UUID
+    name: str
+    kind: Literal['wandb', 'wandb_offline', 'mlflow', 'tensorboard']
+    is_active: bool
+    state: Literal['following', 'done', 'given_up']
+    url: Annotated[
+        str,
+        Field(
+            description="The run's page there; empty for folders, and before anything is there."
+        ),
+    ]
+    folder: Annotated[str, Field(description='Below `TANDEM_VAR`; empty for servers.')]
+    batch: Annotated[int, Field(description='Everything up to this batch is there.')]
+    num_batches_behind: int
+    num_pictures_left_out: Annotated[
+        int, Field(description='Not stored in time, or not taken there.')
+    ]
+    num_failures: Annotated[
+        int, Field(description='Failed tries since the last that was accepted.')
+    ]
+    error: Annotated[
+        str, Field(description='Of the last try; empty where it was accepted.')
+    ]
+    next_at: Annotated[
+        AwareDatetime | None, Field(description='When it is written next.')
+    ]
+    begun_at: Annotated[
+        AwareDatetime | None,
+        Field(description='Since when it is being written; null between two.'),
+    ]
+    accepted_at: AwareDatetime | None
+
+
 class PipelineSpec(Model):
     """
     How generation, scoring and training overlap on the lanes. At staleness 0 no switch here changes the result, only

@@ -10,6 +10,7 @@ import type {
   LanesToAskFor,
   Lend,
   LogLevel,
+  NewMirror,
   NewPool,
   NewPreview,
   NewPromptSet,
@@ -22,6 +23,7 @@ import type {
   NewWebhook,
   operations,
   PatchedAnnotationsToWrite,
+  PatchedMirrorChanges,
   PatchedPoolToChange,
   PatchedRunChanges,
   PatchedServiceAccountChanges,
@@ -117,6 +119,8 @@ const MAX_SERVICE_ACCOUNTS = 1000;
 const MAX_SWEEPS = 200;
 /** The most webhooks that a project or the pool lists. */
 const MAX_WEBHOOKS = 1000;
+/** The most mirrors that a project lists. */
+const MAX_MIRRORS = 1000;
 /** The most messages of a webhook that its dialog lists. */
 const MAX_DELIVERIES = 50;
 /** Rows of the audit log that are read at once. */
@@ -214,6 +218,17 @@ export const api = {
   secrets: (project: string) => results(call("GET", "/api/v1/secrets", { query: { project } })),
   createSecret: (body: NewSecret) => call("POST", "/api/v1/secrets", { body }),
   deleteSecret: (id: string) => call("DELETE", "/api/v1/secrets/{id}", { path: { id } }),
+
+  mirrors: async (project: string) =>
+    results(call("GET", "/api/v1/mirrors", { query: { limit: MAX_MIRRORS, project } })),
+  createMirror: (body: NewMirror) => call("POST", "/api/v1/mirrors", { body }),
+  changeMirror: (id: string, body: PatchedMirrorChanges) =>
+    call("PATCH", "/api/v1/mirrors/{id}", { path: { id }, body }),
+  deleteMirror: (id: string) => call("DELETE", "/api/v1/mirrors/{id}", { path: { id } }),
+  tryMirrorAgain: (mirror_id: string) => call("POST", "/api/v1/mirrors/{mirror_id}/try-again", { path: { mirror_id } }),
+  runMirrors: (run_id: string) => call("GET", "/api/v1/runs/{run_id}/mirrors", { path: { run_id } }),
+  mirrorRun: (run_id: string, mirror: string) =>
+    call("POST", "/api/v1/runs/{run_id}/mirrors", { path: { run_id }, body: { mirror } }),
 
   /** Those of a project; the pool's, without one. */
   serviceAccounts: async (project: string | null) => {

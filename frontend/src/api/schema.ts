@@ -406,6 +406,63 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/mirrors": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Mirrors of your projects, by name. */
+        readonly get: operations["mirrors_list"];
+        readonly put?: never;
+        /** @description It follows the project's runs from now on; `POST /runs/{run_id}/mirrors` adds one that has ended. */
+        readonly post: operations["mirrors_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/mirrors/{mirror_id}/try-again": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description Try its runs again at once whose last try failed, those given up too. */
+        readonly post: operations["mirrors_try_again_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/mirrors/{id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Other tools that show a project's runs: W&B, MLflow, TensorBoard. A credential is stored encrypted and never
+         *     shown.
+         */
+        readonly get: operations["mirrors_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        /** @description Stop mirroring. What was written stays where it is. */
+        readonly delete: operations["mirrors_destroy"];
+        readonly options?: never;
+        readonly head?: never;
+        /** @description Change what is given. Where it writes stays: make another mirror for another place. */
+        readonly patch: operations["mirrors_partial_update"];
+        readonly trace?: never;
+    };
     readonly "/api/v1/nodes": {
         readonly parameters: {
             readonly query?: never;
@@ -1225,6 +1282,24 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/mirrors": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description How far each mirror has got with the run, by name. */
+        readonly get: operations["run_mirrors_list"];
+        readonly put?: never;
+        /** @description Write the run to the mirror at once: also one that has ended, or that was given up. */
+        readonly post: operations["run_mirrors_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/plan": {
         readonly parameters: {
             readonly query?: never;
@@ -1576,8 +1651,9 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * @description Turn a recipe of flow_grpo (`config/grpo.py`) into a spec's document, with what each setting was made of and
-         *     what could not be carried. Nothing of the file is run. Such files hold no prompts: add them, then validate.
+         * @description Turn a recipe of flow_grpo, or the arguments of a training script of diffusers, into a spec's document, with
+         *     what each setting was made of and what could not be carried. Nothing of the text is run. It holds no prompts,
+         *     and that of diffusers no rewards: add them, then validate.
          */
         readonly post: operations["runs:import_create"];
         readonly delete?: never;
@@ -2858,10 +2934,15 @@ export interface components {
          */
         readonly Compilation: "off" | "inductor" | "aot_eager";
         readonly ConfigurationToImport: {
-            /** @description The text of flow_grpo's `config/grpo.py`. */
+            /**
+             * @description Of which trainer's configuration it is the text.
+             * @default flow_grpo
+             */
+            readonly kind?: components["schemas"]["ImportKind"];
+            /** @description flow_grpo's `config/grpo.py`; or the command that started a training script of diffusers, or its arguments in YAML or JSON, as accelerate keeps them in `hparams.yml`. */
             readonly source: string;
             /**
-             * @description Its function to read; empty: only name them.
+             * @description Of flow_grpo's file: the function to read; empty: only name them.
              * @default
              */
             readonly function?: string;
@@ -4236,10 +4317,12 @@ export interface components {
              */
             readonly pictures_per_call: number;
         };
+        /** @enum {string} */
+        readonly ImportKind: "flow_grpo" | "diffusers";
         readonly ImportedSpec: {
-            /** @description The configurations of the file. */
+            /** @description The configurations of flow_grpo's file. */
             readonly functions: readonly string[];
-            /** @description The spec's document, without prompts. */
+            /** @description The spec's document, without prompts; of diffusers, without rewards too. */
             readonly spec: {
                 readonly [key: string]: unknown;
             };
@@ -5168,6 +5251,74 @@ export interface components {
             readonly mean: readonly (number | null)[];
             readonly high: readonly (number | null)[];
         };
+        /** @description A mirror without its credential, which is never shown. */
+        readonly Mirror: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uuid */
+            readonly project: string;
+            readonly name: string;
+            /** @description `wandb_offline` writes W&B's files to a folder, for `wandb sync`. */
+            readonly kind: components["schemas"]["MirrorKind"];
+            /** @description URL of W&B or of MLflow's tracking server; empty for folders, and for W&B's own cloud. */
+            readonly address: string;
+            /** @description `project` or `entity/project` of W&B, MLflow's experiment, or the folder's name. */
+            readonly place: string;
+            /** @description Below `TANDEM_VAR`; empty for servers. */
+            readonly folder: string;
+            /** @description False: for the runs alone whose specs name it. */
+            readonly is_for_every_run: boolean;
+            readonly is_active: boolean;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** @description Runs that it has, or follows. */
+            readonly num_runs: number;
+            /** @description Those of them that are tried again, or were given up. */
+            readonly num_failing: number;
+        };
+        /** @enum {string} */
+        readonly MirrorKind: "wandb" | "wandb_offline" | "mlflow" | "tensorboard";
+        readonly MirrorPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Mirror"][];
+        };
+        /** @description A run in one mirror. */
+        readonly MirroredRun: {
+            /** Format: uuid */
+            readonly mirror: string;
+            readonly name: string;
+            readonly kind: components["schemas"]["MirrorKind"];
+            readonly is_active: boolean;
+            readonly state: components["schemas"]["MirroringState"];
+            /** @description The run's page there; empty for folders, and before anything is there. */
+            readonly url: string;
+            /** @description Below `TANDEM_VAR`; empty for servers. */
+            readonly folder: string;
+            /** @description Everything up to this batch is there. */
+            readonly batch: number;
+            readonly num_batches_behind: number;
+            /** @description Not stored in time, or not taken there. */
+            readonly num_pictures_left_out: number;
+            /** @description Failed tries since the last that was accepted. */
+            readonly num_failures: number;
+            /** @description Of the last try; empty where it was accepted. */
+            readonly error: string;
+            /**
+             * Format: date-time
+             * @description When it is written next.
+             */
+            readonly next_at: string | null;
+            /**
+             * Format: date-time
+             * @description Since when it is being written; null between two.
+             */
+            readonly begun_at: string | null;
+            /** Format: date-time */
+            readonly accepted_at: string | null;
+        };
+        /** @enum {string} */
+        readonly MirroringState: "following" | "done" | "given_up";
         /**
          * MixGrpoSpec
          * @description MixGRPO (arXiv 2507.21802): stochastic in a window that moves over the denoising steps from batch to batch, and
@@ -5251,6 +5402,31 @@ export interface components {
             readonly username: string;
             /** @default viewer */
             readonly role?: components["schemas"]["ProjectRole"];
+        };
+        readonly NewMirror: {
+            /** Format: uuid */
+            readonly project: string;
+            /** @description By which specs name it: a-z, 0-9, _ and -. */
+            readonly name: string;
+            /** @description `wandb_offline` writes W&B's files to a folder, for `wandb sync`. */
+            readonly kind: components["schemas"]["MirrorKind"];
+            /**
+             * @description URL of W&B or of MLflow's tracking server; empty for folders, and for W&B's own cloud.
+             * @default
+             */
+            readonly address?: string;
+            /** @description `project` or `entity/project` of W&B, MLflow's experiment, or the folder's name. */
+            readonly place: string;
+            /**
+             * @description API key of W&B; token or `user:password` of MLflow. Stored encrypted and never shown.
+             * @default
+             */
+            readonly credential?: string;
+            /**
+             * @description False: for the runs alone whose specs name it.
+             * @default true
+             */
+            readonly is_for_every_run?: boolean;
         };
         /** @description What is left out stays as it is. */
         readonly NewPool: {
@@ -5513,6 +5689,14 @@ export interface components {
         };
         readonly PatchedMemberRole: {
             readonly role?: components["schemas"]["ProjectRole"];
+        };
+        readonly PatchedMirrorChanges: {
+            /** @description API key of W&B; token or `user:password` of MLflow. Stored encrypted and never shown. */
+            readonly credential?: string;
+            /** @description False: for the runs alone whose specs name it. */
+            readonly is_for_every_run?: boolean;
+            /** @description Off, it gets nothing more; on again, all it lacks. */
+            readonly is_active?: boolean;
         };
         /** @description What is left out stays as it is. */
         readonly PatchedNodeToWrite: {
@@ -7683,6 +7867,12 @@ export interface components {
              */
             readonly max_attempts: number;
             /**
+             * @description Names of the project's mirrors that show this run too, in W&B, MLflow or TensorBoard, beside those that are for
+             *     every run. The project's owners make them on the page of projects.
+             * @default []
+             */
+            readonly mirrors: readonly string[];
+            /**
              * @description Position in the queue: `high` before `normal` before `low`, older runs first among equals. It has no effect once
              *     the run has its lanes. Use `low` for sweeps, and `high` for work that somebody waits for.
              * @default normal
@@ -7728,6 +7918,18 @@ export interface components {
             readonly project: string;
             /** @description A run spec as an object, or as YAML text. */
             readonly spec: unknown;
+        };
+        readonly RunToMirror: {
+            /**
+             * Format: uuid
+             * @description One of the run's project.
+             */
+            readonly mirror: string;
+            /**
+             * @description Write again what is there already, too.
+             * @default false
+             */
+            readonly from_beginning?: boolean;
         };
         /**
          * RungBody
@@ -8894,6 +9096,10 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Transition"][];
         };
+        readonly TriedAgain: {
+            /** @description Runs that are tried again at once. */
+            readonly num_runs: number;
+        };
         /**
          * Tuning
          * @description Which weights of a model's transformer are trained.
@@ -9226,6 +9432,7 @@ export type HookEvent = components['schemas']['HookEvent'];
 export type HpsV2Settings = components['schemas']['HpsV2Settings'];
 export type IdleCause = components['schemas']['IdleCause'];
 export type ImageRewardSettings = components['schemas']['ImageRewardSettings'];
+export type ImportKind = components['schemas']['ImportKind'];
 export type ImportedSpec = components['schemas']['ImportedSpec'];
 export type Inapplicable = components['schemas']['Inapplicable'];
 export type IntRange = components['schemas']['IntRange'];
@@ -9288,10 +9495,16 @@ export type MetricsEvent = components['schemas']['MetricsEvent'];
 export type MetricsFields = components['schemas']['MetricsFields'];
 export type MetricsItem = components['schemas']['MetricsItem'];
 export type MinutesColumn = components['schemas']['MinutesColumn'];
+export type Mirror = components['schemas']['Mirror'];
+export type MirrorKind = components['schemas']['MirrorKind'];
+export type MirrorPage = components['schemas']['MirrorPage'];
+export type MirroredRun = components['schemas']['MirroredRun'];
+export type MirroringState = components['schemas']['MirroringState'];
 export type MixGrpoSpec = components['schemas']['MixGrpoSpec'];
 export type ModelFamily = components['schemas']['ModelFamily'];
 export type MovedInQueue = components['schemas']['MovedInQueue'];
 export type NewMember = components['schemas']['NewMember'];
+export type NewMirror = components['schemas']['NewMirror'];
 export type NewPool = components['schemas']['NewPool'];
 export type NewPreview = components['schemas']['NewPreview'];
 export type NewPromptSet = components['schemas']['NewPromptSet'];
@@ -9314,6 +9527,7 @@ export type OrderEnum = components['schemas']['OrderEnum'];
 export type PatchedAccountRights = components['schemas']['PatchedAccountRights'];
 export type PatchedAnnotationsToWrite = components['schemas']['PatchedAnnotationsToWrite'];
 export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
+export type PatchedMirrorChanges = components['schemas']['PatchedMirrorChanges'];
 export type PatchedNodeToWrite = components['schemas']['PatchedNodeToWrite'];
 export type PatchedPoolToChange = components['schemas']['PatchedPoolToChange'];
 export type PatchedProjectName = components['schemas']['PatchedProjectName'];
@@ -9447,6 +9661,7 @@ export type RunState = components['schemas']['RunState'];
 export type RunSweep = components['schemas']['RunSweep'];
 export type RunTable = components['schemas']['RunTable'];
 export type RunToCheck = components['schemas']['RunToCheck'];
+export type RunToMirror = components['schemas']['RunToMirror'];
 export type Rung = components['schemas']['Rung'];
 export type RunningInPool = components['schemas']['RunningInPool'];
 export type RunningInPoolPage = components['schemas']['RunningInPoolPage'];
@@ -9523,6 +9738,7 @@ export type Transition = components['schemas']['Transition'];
 export type TransitionFields = components['schemas']['TransitionFields'];
 export type TransitionItem = components['schemas']['TransitionItem'];
 export type TransitionPage = components['schemas']['TransitionPage'];
+export type TriedAgain = components['schemas']['TriedAgain'];
 export type Tuning = components['schemas']['Tuning'];
 export type TwoExpertFamily = components['schemas']['TwoExpertFamily'];
 export type UnitEnum = components['schemas']['UnitEnum'];
@@ -10293,6 +10509,165 @@ export interface operations {
                 };
                 content: {
                     readonly "text/plain": string;
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description The pagination cursor value. */
+                readonly cursor?: string;
+                /** @description Number of results to return per page. */
+                readonly limit?: number;
+                /** @description Of this project only. */
+                readonly project?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MirrorPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["NewMirror"];
+            };
+        };
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Mirror"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_try_again_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly mirror_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["TriedAgain"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Mirror"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_destroy: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description No response body */
+            readonly 204: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly mirrors_partial_update: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description An `ETag`: 412, and nothing is changed, where what users change here has another one by now. */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["PatchedMirrorChanges"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Mirror"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -12006,6 +12381,60 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Curves"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly run_mirrors_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["MirroredRun"][];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly run_mirrors_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RunToMirror"];
+            };
+        };
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["MirroredRun"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -13743,6 +14172,7 @@ export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<component
 export const homeGroupGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HomeGroupGroupEnum"]> = ["running", "waiting", "failed", "finished"];
 export const hookEventValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HookEvent"]> = ["run.started", "run.resumed", "run.restarted", "run.paused", "run.completed", "run.stopped", "run.cancelled", "run.failed", "reward_hacking.suspected", "reward_hacking.over", "budget.near", "budget.spent", "gpu.faulty", "gpu.lost", "gpu.found", "node.lost", "node.found"];
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
+export const importKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ImportKind"]> = ["flow_grpo", "diffusers"];
 export const intRangeKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IntRange"]["kind"]> = ["int"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
 export const laneActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionKind"]> = ["cordon", "resume"];
@@ -13766,6 +14196,8 @@ export const messageFormValues: ReadonlyArray<FlattenedDeepRequired<components>[
 export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "reward/resampled_groups", "policy/skipped_optimizer_steps", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
 export const metricsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsEvent"]["type"]> = ["metrics"];
 export const metricsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsItem"]["type"]> = ["metrics"];
+export const mirrorKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MirrorKind"]> = ["wandb", "wandb_offline", "mlflow", "tensorboard"];
+export const mirroringStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MirroringState"]> = ["following", "done", "given_up"];
 export const mixGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["advantage_std"]> = ["group", "batch"];
 export const mixGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["name"]> = ["mix_grpo"];
 export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["strategy"]> = ["progressive", "random"];

@@ -5,17 +5,27 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer
-from catalog.imports.config_source import MAX_CHARACTERS
+from catalog.imports.imported import MAX_CHARACTERS
 
 MAX_GPUS = 4096
+IMPORT_KINDS = ("flow_grpo", "diffusers")
 
 
 class ConfigurationToImport(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(
+        choices=IMPORT_KINDS, default="flow_grpo", help_text="Of which trainer's configuration it is the text."
+    )
     source = serializers.CharField(
-        max_length=MAX_CHARACTERS, trim_whitespace=False, help_text="The text of flow_grpo's `config/grpo.py`."
+        max_length=MAX_CHARACTERS,
+        trim_whitespace=False,
+        help_text="flow_grpo's `config/grpo.py`; or the command that started a training script of diffusers, or its "
+        "arguments in YAML or JSON, as accelerate keeps them in `hparams.yml`.",
     )
     function = serializers.CharField(
-        max_length=200, default="", allow_blank=True, help_text="Its function to read; empty: only name them."
+        max_length=200,
+        default="",
+        allow_blank=True,
+        help_text="Of flow_grpo's file: the function to read; empty: only name them.",
     )
     num_gpus = serializers.IntegerField(
         min_value=1,
@@ -39,7 +49,11 @@ class LeftOutSetting(Answer):
 
 
 class ImportedSpec(Answer):
-    functions = serializers.ListField(child=serializers.CharField(), help_text="The configurations of the file.")
-    spec = serializers.DictField(default=dict, help_text="The spec's document, without prompts.")
+    functions = serializers.ListField(
+        child=serializers.CharField(), help_text="The configurations of flow_grpo's file."
+    )
+    spec = serializers.DictField(
+        default=dict, help_text="The spec's document, without prompts; of diffusers, without rewards too."
+    )
     carried = CarriedSetting(many=True, default=list)
     left_out = LeftOutSetting(many=True, default=list)

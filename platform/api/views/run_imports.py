@@ -10,6 +10,7 @@ from accounts.models import TokenScope
 from api.request_parsing import checked
 from api.serializers import run_imports as bodies
 from catalog.imports.config_source import function_names
+from catalog.imports.diffusers_arguments import import_diffusers
 from catalog.imports.flow_grpo_recipes import import_flow_grpo
 from catalog.imports.imported import ImportRefused
 
@@ -19,14 +20,19 @@ class RunImportView(APIView):
 
     @extend_schema(request=bodies.ConfigurationToImport, responses=bodies.ImportedSpec)
     def post(self, request: Request) -> Response:
-        """Turn a recipe of flow_grpo (`config/grpo.py`) into a spec's document, with what each setting was made of and
-        what could not be carried. Nothing of the file is run. Such files hold no prompts: add them, then validate."""
+        """Turn a recipe of flow_grpo, or the arguments of a training script of diffusers, into a spec's document, with
+        what each setting was made of and what could not be carried. Nothing of the text is run. It holds no prompts,
+        and that of diffusers no rewards: add them, then validate."""
         asked = checked(bodies.ConfigurationToImport(data=request.data))
+        names: list[str] = []
         try:
-            names = function_names(asked["source"])
-            if not asked["function"]:
-                return Response(bodies.ImportedSpec({"functions": names}).data)
-            found = import_flow_grpo(asked["source"], asked["function"], asked["num_gpus"])
+            if asked["kind"] == "diffusers":
+                found = import_diffusers(asked["source"])
+            else:
+                names = function_names(asked["source"])
+                if not asked["function"]:
+                    return Response(bodies.ImportedSpec({"functions": names}).data)
+                found = import_flow_grpo(asked["source"], asked["function"], asked["num_gpus"])
         except ImportRefused as refusal:
             raise ValidationError({"source": [str(refusal)]}) from refusal
         answer = {

@@ -14,10 +14,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from catalog.imports.imported import ImportRefused
+from catalog.imports.imported import MAX_CHARACTERS, ImportRefused
 
-MAX_CHARACTERS = 200_000
-"""A file of recipes has some tens of thousands."""
 MAX_CALLS = 50
 """Functions that call each other: recipes build on one or two others."""
 MAX_NUMBER = 1e18

@@ -9,6 +9,7 @@ from typing import Any
 
 from catalog.imports.config_source import read_configuration
 from catalog.imports.imported import Import
+from catalog.imports.model_names import carry_dtype, carry_model
 from worker.contracts.names import ModelFamily, RewardName, SdeType
 
 BASE: Mapping[str, Any] = {
@@ -44,14 +45,6 @@ BASE: Mapping[str, Any] = {
     "train.ema": False,
 }
 """What its `config/base.py` sets, of what is carried."""
-FAMILIES: Mapping[str, ModelFamily] = {
-    "stable-diffusion-3": ModelFamily.SD3,
-    "flux.1": ModelFamily.FLUX,
-    "qwen-image": ModelFamily.QWEN_IMAGE,
-    "wan2.1": ModelFamily.WAN,
-    "wan2.2": ModelFamily.WAN22,
-}
-"""By a part of the model's name."""
 LORA: Mapping[ModelFamily, tuple[int, float]] = {ModelFamily.QWEN_IMAGE: (64, 128.0)}
 """Rank and alpha that its training scripts set; 32 and 64 elsewhere."""
 OTHER_LORA = (32, 64.0)
@@ -64,7 +57,6 @@ REWARDS: Mapping[str, RewardName] = {
     "aesthetic": RewardName.AESTHETIC,
     "jpeg_compressibility": RewardName.JPEG_COMPRESSIBILITY,
 }
-DTYPES = {"bf16": "bf16", "fp16": "fp16", "no": "fp32"}
 EMA = (0.9, 8)
 """Decay, and optimizer steps between two updates, of its `EMAModuleWrapper`."""
 AS_THEY_ARE = {
@@ -130,17 +122,8 @@ def import_flow_grpo(source: str, function: str, num_gpus: int | None = None) ->
 
 def _model(found: Import) -> ModelFamily | None:
     path = (found.text("pretrained.model") or "").removeprefix("hf_cache/")
-    family = next((family for part, family in FAMILIES.items() if part in path.lower()), None)
-    if path:
-        found.carry("base_model.path", path, "pretrained.model")
-    if family is None:
-        found.leave("pretrained.model", "no model family is known by this name: choose `base_model.family`")
-    else:
-        found.carry("base_model.family", family.value, "pretrained.model")
-    if (dtype := DTYPES.get(found.text("mixed_precision") or "")) is not None:
-        found.carry("base_model.dtype", dtype, "mixed_precision")
-    else:
-        found.leave("mixed_precision", f"a dtype must be one of {', '.join(DTYPES)} there")
+    family = carry_model(found, "pretrained.model", path)
+    carry_dtype(found, "mixed_precision")
     return family
 
 

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+MAX_CHARACTERS = 200_000
+"""Of a text to import: a file of recipes has some tens of thousands."""
+
 
 class ImportRefused(ValueError):
     """The text cannot be read as such a configuration; the message says where and why."""

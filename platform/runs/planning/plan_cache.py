@@ -33,7 +33,7 @@ KEPT_FOR = timedelta(days=30)
 """Most plans that are kept. Plans are small and quickly computed, so the bound only keeps the table from growing."""
 NOT_PLANNED_BY = frozenset(
     {
-        *("prompts", "seed", "priority", "elastic", "max_attempts", "num_batches"),
+        *("prompts", "seed", "priority", "elastic", "max_attempts", "num_batches", "mirrors"),
         *("optimizer", "evaluation", "stored_samples", "checkpoint", "replay_gate"),
     }
 )

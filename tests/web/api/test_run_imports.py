@@ -18,6 +18,15 @@ def test_a_recipe_becomes_a_spec_that_validates(api: APIClient) -> None:
     assert (checked["ok"], checked["errors"]) == (True, {})
 
 
+def test_a_training_command_of_diffusers_becomes_a_spec_that_validates_with_prompts_and_rewards(api: APIClient) -> None:
+    command = "train_dreambooth_lora_flux.py --pretrained_model_name_or_path=shapes --rank=8 --max_train_steps=500"
+    answer = api.post("/api/v1/runs:import", {"kind": "diffusers", "source": command}).json()
+    assert [one["source"] for one in answer["left_out"]] == ["pretrained_model_name_or_path", "max_train_steps"]
+    spec = {**answer["spec"], "prompts": {"inline": PROMPTS}, "rewards": [{"name": "shape_match"}]}
+    checked = api.post("/api/v1/runs:validate", {"spec": spec}).json()
+    assert (checked["ok"], checked["errors"]) == (True, {})
+
+
 def test_a_file_that_cannot_be_read_is_refused_by_field(api: APIClient) -> None:
     refused = api.post("/api/v1/runs:import", {"source": "def broken(:", "function": "broken"})
     assert refused.status_code == 400

@@ -14,6 +14,7 @@ from api.token_scopes import needed_scope
 READ, RUN, POOL, ADMIN = TokenScope.READ, TokenScope.RUN, TokenScope.POOL, TokenScope.ADMIN
 WRITES: dict[str, TokenScope] = {
     "delete budgets/<uuid:project_id>": POOL,
+    "delete mirrors/<uuid:pk>": ADMIN,
     "delete nodes/<int:node_id>": POOL,
     "delete pools/<str:name>": POOL,
     "delete projects/<uuid:project_id>/members/<int:user_id>": ADMIN,
@@ -24,6 +25,7 @@ WRITES: dict[str, TokenScope] = {
     "delete sweeps/<uuid:pk>": RUN,
     "delete tokens/<str:pk>": ADMIN,
     "patch gpus/<int:gpu_id>": POOL,
+    "patch mirrors/<uuid:pk>": ADMIN,
     "patch nodes/<int:node_id>": POOL,
     "patch pools/<str:name>": POOL,
     "patch projects/<uuid:pk>": ADMIN,
@@ -34,6 +36,8 @@ WRITES: dict[str, TokenScope] = {
     "post gpus/<int:gpu_id>/tests": POOL,
     "post gpus:test": POOL,
     "post lanes/<int:lane_id>/actions": POOL,
+    "post mirrors": ADMIN,
+    "post mirrors/<uuid:mirror_id>/try-again": ADMIN,
     "post nodes/<int:node_id>/actions": POOL,
     "post plans": READ,
     "post pool/actions": POOL,
@@ -47,6 +51,7 @@ WRITES: dict[str, TokenScope] = {
     "post runs/<uuid:run_id>/actions": RUN,
     "post runs/<uuid:run_id>/alternatives": RUN,
     "post runs/<uuid:run_id>/duplicate": RUN,
+    "post runs/<uuid:run_id>/mirrors": RUN,
     "post runs/<uuid:run_id>/previews": RUN,
     "post runs/<uuid:run_id>/queue-place": POOL,
     "post runs/<uuid:run_id>/replays": READ,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from catalog.imports.config_source import MAX_CHARACTERS, Unknown, function_names, read_configuration
+from catalog.imports.config_source import Unknown, function_names, read_configuration
 from catalog.imports.flow_grpo_recipes import BASE, import_flow_grpo
-from catalog.imports.imported import ImportRefused
+from catalog.imports.imported import MAX_CHARACTERS, ImportRefused
 from tests.web.catalog.flow_grpo_samples import PROMPTS, RECIPES
 from worker.contracts.run_spec import RunSpec
 

@@ -82,6 +82,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         *(f"get {API}{name}" for name in ("projects", "prompt-sets", "run-spec-schema", "run-views", "runs")),
         *(f"get {API}{name}" for name in ("runs:table", "runs:sparklines", "secrets", "tokens", "webhooks")),
         f"get {API}service-accounts",
+        f"get {API}mirrors",
         *(f"get {API}{name}" for name in ("gpus", "lanes", "lends", "lends/sums", "nodes", "occupancy", "pool")),
         *(f"get {API}{name}" for name in ("pool-policy", "pools", "queue", "queue/running", "shares")),
         *(f"get {API}{name}" for name in ("sweeps", "usage", "usage.csv", "usage/days")),
@@ -96,6 +97,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
     "whoever has an account, to write": (f"post {API}tokens", f"post {API}run-views", f"post {API}runs:bulk"),
     "whoever has an account, for all projects": (f"post {API}projects",),
     "members": (
+        f"get {API}mirrors/<uuid:pk>",
         f"get {API}projects/<uuid:pk>",
         f"get {API}projects/<uuid:project_id>/members",
         f"get {API}prompt-sets/<uuid:pk>",
@@ -107,8 +109,15 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
             for part in (
                 *("adapters", "adapters/<int:adapter_id>/archive", "alternatives", "artifacts/<path:path>", "attempts"),
                 *("bubbles", "checkpoints", "commands", "events", "lane-states", "lending", "lineage", "logs"),
-                *("fragments/<int:batch>/<int:group>/<int:fragment>", "logs/errors", "logs/text", "metrics", "plan"),
-                *("planned-time", "previews", "previews/<uuid:preview_id>/images/<str:name>", "prompts", "report"),
+                *("fragments/<int:batch>/<int:group>/<int:fragment>", "logs/errors", "logs/text", "metrics", "mirrors"),
+                *(
+                    "plan",
+                    "planned-time",
+                    "previews",
+                    "previews/<uuid:preview_id>/images/<str:name>",
+                    "prompts",
+                    "report",
+                ),
                 *("samples", "schedule", "size", "staleness", "stream", "timeline", "trace", "transitions"),
             )
         ),
@@ -127,11 +136,16 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         f"post {API}sweeps/<uuid:sweep_id>/stop",
         *(f"post {API}runs/<uuid:run_id>/{part}" for part in ("actions", "duplicate", "previews", "resize")),
         f"post {API}runs/<uuid:run_id>/alternatives",
+        f"post {API}runs/<uuid:run_id>/mirrors",
     ),
     "owners": (
         f"patch {API}projects/<uuid:pk>",
         f"post {API}projects/<uuid:project_id>/members",
         f"patch {API}projects/<uuid:project_id>/members/<int:user_id>",
+        f"post {API}mirrors",
+        f"patch {API}mirrors/<uuid:pk>",
+        f"delete {API}mirrors/<uuid:pk>",
+        f"post {API}mirrors/<uuid:mirror_id>/try-again",
         f"post {API}secrets",
         f"delete {API}secrets/<uuid:pk>",
         f"delete {API}run-views/<uuid:view_id>",
@@ -229,6 +243,7 @@ LEVEL_OF = {request: level for level, requests in BY_LEVEL.items() for request i
 
 ACT = {"action": "cordon", "reason": "to see"}
 BODIES: dict[str, dict[str, Any]] = {
+    f"post {API}mirrors": {"project": "<uuid:project_id>", "name": "new", "kind": "tensorboard", "place": "new"},
     f"patch {API}projects/<uuid:pk>": {"name": "new"},
     f"post {API}projects": {"name": "new"},
     f"post {API}projects/<uuid:project_id>/members": {"username": "outsider", "role": "viewer"},
@@ -239,6 +254,7 @@ BODIES: dict[str, dict[str, Any]] = {
     f"post {API}runs:bulk": {"ids": ["<uuid:run_id>"], "action": "pause"},
     f"post {API}runs": {"project": "<uuid:project_id>", "name": "new", "spec": {}},
     f"post {API}runs/<uuid:run_id>/actions": {"action": "pause"},
+    f"post {API}runs/<uuid:run_id>/mirrors": {"mirror": "<uuid:mirror_id>"},
     f"post {API}runs/<uuid:run_id>/previews": {"prompts": ["a"]},
     f"post {API}runs/<uuid:run_id>/queue-place": {"direction": "front", "reason": "to see"},
     f"post {API}service-accounts": {"project": "<uuid:project_id>", "name": "new"},

@@ -16,12 +16,13 @@ from accounts.api_tokens import TokenWish, create_token
 from accounts.models import ApiToken, Membership, Project, ProjectRole, TokenScope, User
 from accounts.secrets import hash_secret
 from accounts.service_accounts import create_service_account
-from catalog.models import PromptSet
+from catalog.models import Mirror, PromptSet
 from catalog.services import create_secret
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import BudgetPeriod, BudgetUnit, Gpu, GpuTest, Lane, Node, ProjectBudget
 from gallery.models import Adapter, Artifact, Preview, PreviewImage
 from hooks.models import Delivery, Webhook
+from mirrors.models import MirroredRun
 from runs.models import Attempt, Run, RunStream, SavedView
 from runs.planning.cost_history import workload_of
 from sweeps.services import create_sweep
@@ -166,6 +167,7 @@ def _run(project: Project) -> Run:
 def _of_project(project: Project, owner: User) -> dict[str, str]:
     prompts = PromptSet.objects.create(project=project, name="prompts", prompts=["a", "b"], created_by=owner)
     secret = create_secret(user=owner, project=project, name="key", host="scorer.example", value="secret")
+    mirror = Mirror.objects.create(project=project, name="mirror", kind="tensorboard", place="shapes")
     view = SavedView.objects.create(user=owner, project=project, name="view")
     hook = Webhook.objects.create(
         **{"project": project, "name": "hook", "address": "https://hook.example/", "events": ["run.failed"]},
@@ -181,6 +183,8 @@ def _of_project(project: Project, owner: User) -> dict[str, str]:
     of_script, _ = create_token(user=owner, wish=TokenWish(), account=script)
     return {
         "prompt-sets.pk": str(prompts.pk),
+        "mirrors.pk": str(mirror.pk),
+        "mirror_id": str(mirror.pk),
         "secrets.pk": str(secret.pk),
         "view_id": str(view.pk),
         "webhooks.pk": str(hook.pk),
@@ -197,6 +201,7 @@ def _of_project(project: Project, owner: User) -> dict[str, str]:
 
 def _of_run(run: Run, owner: User, artifacts: Path) -> dict[str, str]:
     """A sample, a version, a preview and the schedule log, all of the same bytes."""
+    MirroredRun.objects.create(run=run, mirror=Mirror.objects.get(project=run.project), label="run")
     stored = gzip.compress(b"")
     for path in ("samples/a.png", "versions/1/lora.safetensors", "schedule/0.jsonl.gz", "previews/lora-0-0.png"):
         (artifacts / path).parent.mkdir(parents=True, exist_ok=True)

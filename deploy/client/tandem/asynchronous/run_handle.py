@@ -202,6 +202,27 @@ class RunHandle(Model):
             raise _absent(f"run {self.name!r} has no trained version {version or ''}; it has: {have}")
         return found
 
+    async def mirrors(self) -> list[rest_models.MirroredRun]:
+        """How far each mirror of the project has got with the run."""
+        found = await self._session.get(f"{self._path}/mirrors")
+        return [rest_models.MirroredRun.model_validate(each) for each in found]
+
+    async def mirror(self, name: str, *, from_beginning: bool = False) -> rest_models.MirroredRun:
+        """Have the run written at once to a mirror of its project, by the mirror's name: also one that has ended, or
+        that was given up.
+
+        Raises:
+            NotFound: the project has no such mirror.
+        """
+        project = (await self.reload()).project
+        mirrors = [each async for each in self._session.items(f"{API}/mirrors", project=project.id)]
+        chosen = next((each for each in mirrors if each["name"] == name), None)
+        if chosen is None:
+            have = ", ".join(each["name"] for each in mirrors) or "none"
+            raise _absent(f"project {project.name!r} has no mirror {name!r}; it has: {have}")
+        body = {"mirror": chosen["id"], "from_beginning": from_beginning}
+        return rest_models.MirroredRun.model_validate(await self._session.post(f"{self._path}/mirrors", body))
+
     def _repr_html_(self) -> str:
         return run_card(self.model_dump(mode="json"))
 

@@ -150,12 +150,13 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "evaluation",
     title: "Evaluation",
-    intro: "How often the run is evaluated, and on what; how many samples are kept to look at.",
+    intro: "How often the run is evaluated, and on what; how many samples are kept, and where else they are shown.",
     fields: [
       { ...field("evaluation.every_num_batches", "Evaluate every", "batches"), empty: "only at start and end" },
       field("evaluation.num_samples_per_prompt", "Held-out samples a prompt"),
       { ...field("evaluation.prompts", "Held-out prompts", "one a line"), list: "lines" },
       field("stored_samples.num_per_batch", "Training samples stored", "a batch"),
+      { ...field("mirrors", "Mirrors", "names"), list: "words" },
     ],
   },
   {
@@ -229,6 +230,7 @@ const SECTION_ORDER = [
   "performance",
   "evaluation",
   "stored_samples",
+  "mirrors",
   "checkpoint",
   "replay_gate",
 ];

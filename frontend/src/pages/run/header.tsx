@@ -13,6 +13,7 @@ import { LiveBadge } from "../../ui/live_badge.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { Actions } from "./actions.tsx";
 import { mayEdit, type RunProps } from "./context.ts";
+import { MirrorLinks } from "./mirror_links.tsx";
 
 /** A driver posts at least every 2 s; beyond this the run is called silent. */
 const SILENT_AFTER_SECONDS = 8;
@@ -58,6 +59,7 @@ function Origin({ run }: { run: Run }) {
           <a href={`/runs/${run.parent}`}>another run</a>
         </>
       )}
+      <MirrorLinks run={run} />
     </p>
   );
 }

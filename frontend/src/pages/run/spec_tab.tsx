@@ -10,6 +10,7 @@ import { Terms } from "../../ui/term.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { inFormOrder } from "../new_run/fields.ts";
 import { mayEdit, type RunProps } from "./context.ts";
+import { MirrorsPanel } from "./mirrors_panel.tsx";
 
 export function SpecTab(props: RunProps) {
   const { run } = props;
@@ -29,6 +30,7 @@ export function SpecTab(props: RunProps) {
           </p>
         </section>
       </div>
+      <MirrorsPanel run={run} />
       <section class="card" aria-label="Spec">
         <div class="card-head">
           <h2>Spec</h2>

@@ -7,6 +7,7 @@ import type { Member, Project, ProjectRole } from "../../api/schema.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
+import { Mirrors } from "./mirrors.tsx";
 import { RoleChoice } from "./role_choice.tsx";
 import { Secrets } from "./secrets.tsx";
 import { ServiceAccounts } from "./service_accounts.tsx";
@@ -125,6 +126,7 @@ function ProjectCard({ project }: { project: Project }) {
           </button>
         </form>
       )}
+      <Mirrors project={project} owner={owner} />
       <Secrets project={project} owner={owner} />
       {owner && <ServiceAccounts project={project.id} onChange={members.reload} />}
       {owner && <Webhooks project={project.id} />}

@@ -100,14 +100,14 @@ interface RowProps {
 
 function WebhookRow({ webhook, onTest, onOpen, onSwitch, onDelete }: RowProps) {
   return (
-    <article class="webhook" aria-label={webhook.name}>
-      <div class="webhook-what">
+    <article class="setting-row" aria-label={webhook.name}>
+      <div class="setting-row-what">
         <div class="row">
           <b>{webhook.name}</b>
           <span class="tag">{FORM_WORDS[webhook.form]}</span>
           <Health webhook={webhook} />
         </div>
-        <div class="mono small muted webhook-address" title={webhook.address}>
+        <div class="mono small muted setting-row-address" title={webhook.address}>
           {webhook.address}
         </div>
         <div class="small faint">{webhook.events.join(", ")}</div>
