@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from analysis.replay.replays import ReplayRefused
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
+from runs.bulk_actions import BulkRefused
 from runs.forks import ForkNeedsFiles
 from runs.planning.plan_cache import PlanningFailed
 from runs.pool.pool_removal import PoolInUse
@@ -93,6 +94,9 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return problem(409, str(error), state=error.state.value, legal_actions=error.legal), {}
         case SweepStateConflict():
             return problem(409, str(error), state=error.state), {}
+        case BulkRefused():
+            told = [{"id": str(one.id), "name": one.name, "reason": one.reason} for one in error.refused]
+            return problem(409, str(error), refused=told), {}
         case ResizeUnderWay():
             return problem(409, str(error), resize=str(error.resize.pk)), {}
         case PlanningFailed() | PoolInUse() | ReplayRefused() | ForkNeedsFiles():

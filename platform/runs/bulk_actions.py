@@ -1,4 +1,4 @@
-"""One action on several runs: what can be done is done, and each refusal is told with its reason."""
+"""One action on several runs: on those that allow it, or on all or none. Each refusal is told with its reason."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,15 +42,40 @@ class BulkResult:
     refused: tuple[Refusal, ...]
 
 
-def act_on_runs(*, user: User, ids: Sequence[UUID], action: BulkAction, tag: str = "") -> BulkResult:
-    """Each run by itself: a refusal leaves the others done. Runs that the user may not see are passed over. Raises
-    `ValidationError` for a missing tag."""
+class BulkRefused(Exception):
+    """Not every run allows the action, so nothing was done."""
+
+    def __init__(self, num_runs: int, refused: Sequence[Refusal]) -> None:
+        self.refused = tuple(refused)
+        super().__init__(f"{len(refused)} of {num_runs} runs refuse it, so it was done to none, as asked")
+
+
+def act_on_runs(
+    *, user: User, ids: Sequence[UUID], action: BulkAction, tag: str = "", all_or_none: bool = False
+) -> BulkResult:
+    """Each run by itself: a refusal leaves the others done, and runs that the user may not see are passed over. With
+    `all_or_none` nothing is done where one refuses, or is not seen.
+
+    Raises `ValidationError` for a missing tag, `BulkRefused`."""
     tag = tag.strip()
     if action in (BulkAction.TAG, BulkAction.UNTAG) and not tag:
         raise ValidationError({"tag": f"`tag` is missing: `{action}` needs the tag to add or to remove"})
+    if not all_or_none:
+        return _act_on_each(user, ids, action, tag)
+    with transaction.atomic():
+        result = _act_on_each(user, ids, action, tag)
+        seen = {*result.done, *(refusal.id for refusal in result.refused)}
+        unseen = [Refusal(run_id, "", "no such run") for run_id in dict.fromkeys(ids) if run_id not in seen]
+        if refused := [*result.refused, *unseen]:
+            raise BulkRefused(len(set(ids)), refused)
+    return result
+
+
+def _act_on_each(user: User, ids: Sequence[UUID], action: BulkAction, tag: str) -> BulkResult:
     done: list[UUID] = []
     refused: list[Refusal] = []
-    for run in visible_runs(user).filter(pk__in=ids):
+    # In one order, so that two requests for the same runs do not wait for each other.
+    for run in visible_runs(user).filter(pk__in=ids).order_by("pk"):
         try:
             with transaction.atomic():
                 _ACTIONS[action](user, run, tag)

@@ -1633,7 +1633,10 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** @description Do one thing to several runs. What is refused says why, and the others are done. */
+        /**
+         * @description Do one thing to several runs. What is refused says why, and the others are done; with `all_or_none` a refusal
+         *     is a 409 with `refused`, and nothing is done.
+         */
         readonly post: operations["runs:bulk_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -2724,6 +2727,11 @@ export interface components {
             readonly action: components["schemas"]["BulkRequestActionEnum"];
             /** @description Of `tag` and `untag`. */
             readonly tag?: string;
+            /**
+             * @description Do nothing where one of the runs refuses.
+             * @default false
+             */
+            readonly all_or_none?: boolean;
         };
         /** @enum {string} */
         readonly BulkRequestActionEnum: "stop" | "cancel" | "archive" | "unarchive" | "tag" | "untag";

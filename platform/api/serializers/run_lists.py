@@ -121,6 +121,7 @@ class BulkRequest(serializers.Serializer[Any]):
     ids = serializers.ListField(child=serializers.UUIDField(), min_length=1, max_length=MAX_RUNS)
     action = serializers.ChoiceField([action.value for action in BulkAction])
     tag = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, help_text="Of `tag` and `untag`.")
+    all_or_none = serializers.BooleanField(default=False, help_text="Do nothing where one of the runs refuses.")
 
 
 class Refusal(Answer):

@@ -43,7 +43,8 @@ class BulkView(APIView):
 
     @extend_schema(request=bodies.BulkRequest, responses=bodies.BulkAnswer)
     def post(self, request: Request) -> Response:
-        """Do one thing to several runs. What is refused says why, and the others are done."""
+        """Do one thing to several runs. What is refused says why, and the others are done; with `all_or_none` a refusal
+        is a 409 with `refused`, and nothing is done."""
         asked = checked(bodies.BulkRequest(data=request.data))
         action = BulkAction(asked.pop("action"))
         return Response(bodies.BulkAnswer(act_on_runs(user=user_of(request), action=action, **asked)).data)

@@ -9,6 +9,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.models import Project, User
+from audit.models import AuditEntry
 from runs.models import Run
 
 pytestmark = pytest.mark.django_db
@@ -119,6 +120,29 @@ def test_a_bulk_action_does_what_it_can_and_says_what_was_refused_and_why(
     assert "not possible while the run is completed" in refusal["reason"]
     waiting.refresh_from_db()
     assert waiting.state == "cancelled"
+
+
+def test_a_bulk_action_on_all_or_none_does_nothing_where_one_run_refuses(
+    api: APIClient, make_run: MakeRun, project: Project
+) -> None:
+    waiting, ended = (
+        make_run(project=project, state="queued"),
+        make_run(project=project, name="over", state="completed"),
+    )
+    hidden = make_run()
+
+    def cancel(*runs: Run) -> Any:
+        body = {"ids": [str(run.pk) for run in runs], "action": "cancel", "all_or_none": True}
+        return api.post("/api/v1/runs:bulk", body)
+
+    for other, name in ((ended, "over"), (hidden, "")):
+        refused = cancel(waiting, other)
+        assert refused.status_code == 409
+        assert [(row["id"], row["name"]) for row in refused.json()["refused"]] == [(str(other.pk), name)]
+        waiting.refresh_from_db()
+        assert waiting.state == "queued"
+    assert not AuditEntry.objects.filter(action__startswith="run.").exists()
+    assert cancel(waiting).json() == {"done": [str(waiting.pk)], "refused": []}
 
 
 def test_tags_are_added_to_and_removed_from_several_runs(api: APIClient, make_run: MakeRun, project: Project) -> None:
