@@ -13,7 +13,7 @@ import pytest
 from accounts.models import User
 from tests.client.recipes.pages import Block, Page
 from tests.client.recipes.served_application import Served, serving
-from tests.web.hooks.conftest import receiver  # noqa: F401
+from tests.web.hooks.conftest import make_webhook, receiver  # noqa: F401
 from tests.web.runs.conftest import cluster, live_run, reconciler, web  # noqa: F401
 
 CLIENT = Path(__file__).resolve().parents[3] / "deploy" / "client"
