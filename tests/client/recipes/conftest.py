@@ -81,12 +81,12 @@ def served(db: None) -> Iterator[Served]:
 def reader_as(served: Served, token_of: Callable[..., str], tmp_path: Path) -> Iterator[Callable[..., Reader]]:
     """`reader_as(user, scopes=…)`: a reader who is signed in with a token of that user.
 
-    The shell's `sleep` takes a twentieth of a second: pages wait for minutes.
+    The shell's `sleep` takes a fifth of a second: pages wait for minutes.
     """
     readers: list[Reader] = []
     commands = tmp_path / "bin"
     commands.mkdir()
-    for name, runs in (("tandem", f'{shlex.quote(sys.executable)} -m tandem "$@"'), ("sleep", "/bin/sleep 0.05")):
+    for name, runs in (("tandem", f'{shlex.quote(sys.executable)} -m tandem "$@"'), ("sleep", "/bin/sleep 0.2")):
         (commands / name).write_text(f"#!/bin/sh\nexec {runs}\n")
         (commands / name).chmod(0o755)
 
