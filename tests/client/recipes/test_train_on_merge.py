@@ -72,7 +72,7 @@ def evaluation(batch: int, reward: float) -> dict[str, Any]:
     return {"type": "evaluation", "batch": batch, "policy_version": batch, "num_samples": 4, "values": values}
 
 
-def trained(run: Run, rewards: tuple[float, float]) -> Iterator[dict[str, Any]]:
+def trained(rewards: tuple[float, float]) -> Iterator[dict[str, Any]]:
     """What a driver reports of a whole run; its LoRA is uploaded."""
     digest = hashlib.sha256(LORA).hexdigest()
     yield {"type": "state", "state": "running"}
@@ -91,7 +91,7 @@ def test_a_merge_trains_and_keeps_the_lora_and_the_report(served: Served, runner
     with served.alone:
         digest = hashlib.sha256(LORA).hexdigest()
         store_artifact(run_id=run.pk, attempt=1, path=LORA_PATH, source=BytesIO(LORA), sha256=digest)
-        report(run, *trained(run, (0.2, 0.7)))
+        report(run, *trained((0.2, 0.7)))
     assert "completed" in reader.end(watching)
     reader.end(run_step(reader, steps["The held-out reward has risen"]))
     reader.end(run_step(reader, steps["Keep the LoRA and the report"]))
