@@ -32,10 +32,19 @@ def download(
     run: RunName,
     version: Annotated[int | None, typer.Option("--policy-version", help="Default: the newest.")] = None,
     folder: Annotated[Path | None, typer.Option("--output", "-o", help="Default: the run's name and version.")] = None,
+    comfyui: Annotated[bool, typer.Option("--comfyui", help="Write it as ComfyUI reads it, into this folder.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Download a trained version in diffusers format; checksums are verified."""
-    path = client_of(ctx).runs.get(run).download(version, folder)
+    found = client_of(ctx).runs.get(run)
+    if comfyui:
+        files = found.download_for_comfyui(folder or Path(), version)
+        if as_json:
+            print_json({"files": [str(path) for path in files]})
+        else:
+            typer.echo("\n".join(str(path) for path in files))
+        return
+    path = found.download(version, folder)
     if as_json:
         print_json({"folder": str(path)})
     else:

@@ -13,6 +13,7 @@ from pydantic import PrivateAttr
 
 from tandem import rest_models
 from tandem.synchronous.session import Session
+from tandem.comfyui import LORA_FILE, write_for_comfyui
 from tandem.curves_table import as_table, columns_by_step
 from tandem.errors import NotFound, RunFailed, TandemError
 from tandem.notebook import run_card
@@ -41,6 +42,10 @@ class RunHandle(Model):
     @property
     def _path(self) -> str:
         return f"{API}/runs/{self.id}"
+
+    @property
+    def _file_name(self) -> str:
+        return self.name.replace("/", "-")
 
     def reload(self) -> "Run":
         """The run as it is now, in full."""
@@ -178,13 +183,31 @@ class RunHandle(Model):
             NotFound: the run has no such version.
         """
         adapter = self._adapter(version)
-        folder = Path(path) if path else Path(f"{self.name.replace('/', '-')}-v{adapter.policy_version}")
+        folder = Path(path) if path else Path(f"{self._file_name}-v{adapter.policy_version}")
         for file in adapter.files:
             target = folder / file.path
             if not target.resolve().is_relative_to(folder.resolve()):
                 raise TandemError(f"the server named the file {file.path!r}, which is outside {folder}")
             self._session.download(file.url, target, file.sha256)
         return folder
+
+    def download_for_comfyui(self, folder: Path, version: int | None = None) -> list[Path]:
+        """Write a trained LoRA into `folder` as ComfyUI's loader reads it, named for the run and the version.
+
+        Two files for a model of two experts.
+
+        Raises:
+            NotFound: the run has no such version.
+            TandemError: all weights were trained, or ComfyUI has no names for the model's layers.
+        """
+        adapter = self._adapter(version)
+        if [file.path for file in adapter.files] != [LORA_FILE]:
+            raise TandemError(f"run {self.name!r} trained all weights: ComfyUI loads LoRAs")
+        family = (self.reload()).spec["base_model"]["family"]
+        with TemporaryDirectory() as kept:
+            lora = self.download(adapter.policy_version, Path(kept)) / LORA_FILE
+            name = f"{self._file_name}-v{adapter.policy_version}.safetensors"
+            return write_for_comfyui(lora, Path(folder) / name, family)
 
     def load_lora(self, pipeline: Any, version: int | None = None) -> None:
         """Load a trained LoRA into a pipeline of diffusers."""
