@@ -18,6 +18,7 @@ ANSWERS = (
     "AdapterPage",
     "CreatedToken",
     "Curves",
+    "ImportedSpec",
     "ListedPromptSet",
     "ListedRun",
     "ListedSweep",

@@ -73,7 +73,12 @@ def _spelled(value: Any) -> str:
 
 def spec_document(spec: Spec) -> Mapping[str, Any] | str:
     """The spec as a request holds it; the server reads YAML."""
-    return Path(spec).read_text() if isinstance(spec, os.PathLike) else spec
+    return spec if isinstance(spec, Mapping) else text_of(spec)
+
+
+def text_of(source: str | os.PathLike[str]) -> str:
+    """The text itself, or that of the file."""
+    return Path(source).read_text() if isinstance(source, os.PathLike) else source
 
 
 def is_id(text: str) -> bool:

@@ -102,6 +102,12 @@ class BestSoFar(Model):
     point: int
 
 
+class CarriedSetting(Model):
+    path: Annotated[str, Field(description='The setting of the spec.')]
+    value: Any
+    source: Annotated[str, Field(description='The settings that it was made of.')]
+
+
 class DownloadableFile(Model):
     path: Annotated[str, Field(description="Path within the version's folder.")]
     num_bytes: int
@@ -309,6 +315,12 @@ class Headline(Model):
     num_samples: Annotated[
         int | None, Field(description='Samples of the first evaluation.')
     ] = None
+
+
+class LeftOutSetting(Model):
+    source: Annotated[str, Field(description='The setting that was read.')]
+    value: Any
+    why: str
 
 
 class Me(Model):
@@ -901,6 +913,27 @@ class GpuTestStep(Model):
     detail: Annotated[
         str, Field(description='What was measured, or what went wrong, as a sentence.')
     ]
+
+
+class ImportedSpec(Model):
+    kind: Annotated[
+        Literal['flow_grpo', 'diffusers'],
+        Field(description='As what the text was read.'),
+    ]
+    functions: Annotated[
+        list[str], Field(description="The configurations of flow_grpo's file.")
+    ]
+    spec: Annotated[
+        dict[str, Any],
+        Field(
+            description="The spec's document, without prompts; of diffusers, without rewards too."
+        ),
+    ]
+    yaml: Annotated[
+        str, Field(description='The same as YAML; empty where there is none.')
+    ]
+    carried: list[CarriedSetting]
+    left_out: list[LeftOutSetting]
 
 
 class LaneProgress(Model):
