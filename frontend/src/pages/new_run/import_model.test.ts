@@ -48,6 +48,13 @@ test("of several functions one is to be chosen, which names the run", async () =
   assert.deepEqual([model.runName, model.ready.value?.yaml], ["ocr", "seed: 1\n"]);
 });
 
+test("a command after a recipe is not named for the recipe's function", async () => {
+  await model.open(new File([RECIPES], "grpo.py"));
+  await model.chooseFunction("ocr");
+  await model.open(new File(["train.py --rank=8"], "start.sh"));
+  assert.deepEqual([model.functionName.value, model.runName], ["", "start"]);
+});
+
 test("an only function needs no choice, and one that is gone is chosen no more", async () => {
   await model.open(new File([RECIPES], "grpo.py"));
   await model.chooseFunction("ocr");

@@ -107,11 +107,11 @@ export class ImportModel {
     const named = await api.importConfiguration(body, signal);
     this.kind.value = named.kind;
     this.functions.value = named.functions;
-    if (named.kind !== "flow_grpo") return named;
-    if (named.functions.length === 0) throw new ApiError(400, { errors: { source: [NO_FUNCTION] } });
     const only = named.functions.length === 1 ? (named.functions[0] ?? "") : "";
     const { value: chosen } = this.functionName;
     this.functionName.value = named.functions.includes(chosen) ? chosen : only;
+    if (named.kind !== "flow_grpo") return named;
+    if (named.functions.length === 0) throw new ApiError(400, { errors: { source: [NO_FUNCTION] } });
     if (this.functionName.value === "") return null;
     return api.importConfiguration({ ...body, function: this.functionName.value }, signal);
   }
