@@ -18,6 +18,7 @@ ANSWERS = (
     "AdapterPage",
     "CreatedToken",
     "Curves",
+    "ImportedSpec",
     "ListedPromptSet",
     "ListedRun",
     "ListedSweep",
@@ -78,15 +79,23 @@ def references(node: Any) -> set[str]:
 
 
 def readable(node: Any) -> Any:
-    """`node` without `BOUNDS`, and with what is `OPEN` in place of the reference to it."""
+    """`node` without `BOUNDS`, with what is `OPEN` in place of the reference to it, and with room for fields and names
+    that a newer server adds."""
     if isinstance(node, list):
         return [readable(item) for item in node]
     if not isinstance(node, dict):
         return node
     if node.get("$ref") in OPEN:
         return OPEN[node["$ref"]]
+    if node.get("type") == "string" and isinstance(node.get("enum"), list):
+        return {"anyOf": [node, {"type": "string"}]}
     # A property may have the name of a bound; its value is then a schema.
-    return {key: readable(value) for key, value in node.items() if key not in BOUNDS or isinstance(value, dict)}
+    is_closed = node.get("additionalProperties") is False
+    return {
+        key: readable(value)
+        for key, value in node.items()
+        if (key not in BOUNDS or isinstance(value, dict)) and not (key == "additionalProperties" and is_closed)
+    }
 
 
 def pruned(document: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +116,8 @@ def pruned(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_models() -> None:
-    """Readers that tolerate: what a newer server adds is kept, and what it leaves out of an answer is an error."""
+    """Readers that tolerate: what a newer server adds is kept, names of a choice too; what it leaves out of an answer
+    is an error."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "schema.json"
         source.write_text(json.dumps(pruned(json.loads(SCHEMA.read_text()))))

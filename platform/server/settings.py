@@ -237,7 +237,7 @@ SPECTACULAR_SETTINGS = {
         "DeliveryState": "hooks.models.DeliveryState.choices",
         "GpuTestState": "fleet.models.GpuTestState.choices",
         "HookEvent": "hooks.hook_events.HookEvent.choices",
-        "ImportKind": "api.serializers.run_imports.IMPORT_KINDS",
+        "ImportKind": "catalog.imports.import_kinds.IMPORT_KINDS",
         "LaneActionKind": "api.serializers.pool.LANE_ACTION_KINDS",
         "LaneKind": "api.serializers.pool.LANE_KINDS",
         "LaneRole": "api.serializers.runs.LANE_ROLES",

@@ -6,7 +6,6 @@ shown beside the input, the rest on demand. Invariant: a `RunSpec` that exists s
 
 from typing import Annotated, Any, Self
 
-import yaml
 from pydantic import ConfigDict, Field, model_validator
 
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
@@ -35,7 +34,7 @@ from worker.contracts.sections import (
 )
 from worker.contracts.shown_values import shown
 from worker.contracts.spec_bounds import MAX_REWARDS, MAX_SEED, BatchCount
-from worker.contracts.spec_yaml import read_yaml
+from worker.contracts.spec_yaml import read_yaml, write_yaml
 from worker.contracts.stored_samples import StoredSamplesSpec
 
 
@@ -228,4 +227,4 @@ class RunSpec(Contract):
 
     def to_yaml(self) -> str:
         """YAML with every section written out, in the order of the fields."""
-        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+        return write_yaml(self.model_dump(mode="json"))

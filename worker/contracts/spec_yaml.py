@@ -7,7 +7,7 @@ Invariant: no text makes reading take more memory or time than in proportion to 
 """
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import yaml
@@ -74,6 +74,12 @@ class _SpecLoader(_Loader):
                 seen.add(key.value)
         made: dict[Hashable, Any] = super().construct_mapping(node, deep=deep)
         return made
+
+
+def write_yaml(document: Mapping[str, Any]) -> str:
+    """A document as YAML, its settings in the order in which it has them."""
+    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    return text
 
 
 def read_yaml(text: str) -> Any:

@@ -87,6 +87,10 @@ class Conflict(ApiError):
     """409: the state of things does not allow this now."""
 
 
+class PreconditionFailed(ApiError):
+    """412: it was changed since it was read."""
+
+
 class RateLimited(ApiError):
     """429: too many requests, still so after all repeats."""
 
@@ -101,6 +105,7 @@ _BY_STATUS: dict[int, type[ApiError]] = {
     403: Forbidden,
     404: NotFound,
     409: Conflict,
+    412: PreconditionFailed,
     413: Invalid,
     422: Invalid,
     429: RateLimited,

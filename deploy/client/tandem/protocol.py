@@ -22,6 +22,7 @@ FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 90.0
 """A token's rate limit is counted by the minute, so the server asks for at most 60 s."""
 TOO_MANY_REQUESTS = 429
+PARTIAL = 206
 
 
 def package_version() -> str:
@@ -73,7 +74,12 @@ def _spelled(value: Any) -> str:
 
 def spec_document(spec: Spec) -> Mapping[str, Any] | str:
     """The spec as a request holds it; the server reads YAML."""
-    return Path(spec).read_text() if isinstance(spec, os.PathLike) else spec
+    return spec if isinstance(spec, Mapping) else text_of(spec)
+
+
+def text_of(source: str | os.PathLike[str]) -> str:
+    """The text itself, or that of the file."""
+    return Path(source).read_text() if isinstance(source, os.PathLike) else source
 
 
 def is_id(text: str) -> bool:
@@ -83,6 +89,12 @@ def is_id(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def goes_on(headers: Mapping[str, str]) -> bool:
+    """Whether an answer that broke off can be read on from there: its `ETag` tells whether the rest is of the same
+    bytes. Of a compressed one, other bytes are counted than are written."""
+    return headers.get("Accept-Ranges") == "bytes" and "ETag" in headers and "Content-Encoding" not in headers
 
 
 def wait_before_repeat(method: str, repeats: int, status: int | None, retry_after: str | None) -> float | None:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AnyUrl, AwareDatetime, ConfigDict, Field, RootModel
+from pydantic import AnyUrl, AwareDatetime, Field, RootModel
 
 from tandem.tolerant_model import Model
 
@@ -16,9 +16,6 @@ class BatchAlgebra(Model):
     Every derived count of a run, printed at its start and stored with it.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
     num_groups: Annotated[int, Field(description='Groups in a batch.')]
     group_size: Annotated[int, Field(description='Trajectories in a group.')]
     num_trajectories: Annotated[int, Field(description='Trajectories in a batch.')]
@@ -102,6 +99,12 @@ class BestSoFar(Model):
     point: int
 
 
+class CarriedSetting(Model):
+    path: Annotated[str, Field(description='The setting of the spec.')]
+    value: Any
+    source: Annotated[str, Field(description='The settings that it was made of.')]
+
+
 class DownloadableFile(Model):
     path: Annotated[str, Field(description="Path within the version's folder.")]
     num_bytes: int
@@ -120,9 +123,6 @@ class GpuFaults(Model):
     What the driver has counted against a GPU since it was loaded.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
     xids: Annotated[
         dict[str, int],
         Field(
@@ -187,9 +187,6 @@ class GpuLive(Model):
     What a GPU does now.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
     utilisation: Annotated[
         float | None,
         Field(description='Share of the last sampling period in which a kernel ran.'),
@@ -220,9 +217,6 @@ class GpuTopology(Model):
     How a GPU is linked to its node and to other GPUs.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
     numa_node: Annotated[
         int | None,
         Field(description="The NUMA node of the host's memory that is nearest."),
@@ -311,6 +305,12 @@ class Headline(Model):
     ] = None
 
 
+class LeftOutSetting(Model):
+    source: Annotated[str, Field(description='The setting that was read.')]
+    value: Any
+    why: str
+
+
 class Me(Model):
     id: int
     username: str
@@ -335,9 +335,6 @@ class Prompt1(Model):
     A prompt with its negative prompt, metadata and pictures. Text alone may be written in its place.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
     text: Annotated[str, Field(description='What the model is asked to generate.')]
     negative: Annotated[
         str | None,
@@ -381,10 +378,7 @@ class RunLane(Model):
     """
 
     lane: Annotated[str, Field(description='Its id within the run.')]
-    role: Annotated[
-        Literal['rollout', 'trainer', 'reward'],
-        Field(description='What a lane does.', title='LaneRole'),
-    ]
+    role: Literal['rollout', 'trainer', 'reward'] | str
     node: str
     device: str
 
@@ -393,7 +387,7 @@ class RunProject(Model):
     id: str
     name: str
     role: Annotated[
-        Literal['viewer', 'editor', 'owner'] | None,
+        Literal['viewer', 'editor', 'owner'] | str | None,
         Field(
             description="The reader's role in the project; null for one who is no member."
         ),
@@ -560,6 +554,7 @@ class SweptRun(Model):
             'cancelled',
             'failed',
         ]
+        | str
         | None
     )
     problem: Annotated[
@@ -578,9 +573,6 @@ class TrainerChangeSeconds(Model):
     What it took to replace the trainer gang, in seconds of the driver's clock; training stood still meanwhile.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
     checkpoint: Annotated[
         float,
         Field(
@@ -668,9 +660,6 @@ class WorkCost(Model):
     The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
     lane: Annotated[
         str, Field(description="A lane's id, or `gang` for all trainer lanes together.")
     ]
@@ -704,10 +693,9 @@ class Adapter(Model):
     batch: int
     policy_version: int
     tuning: Annotated[
-        Literal['lora', 'full'],
+        Literal['lora', 'full'] | str,
         Field(
-            description='`lora`: one file; `full`: the whole transformer, in several.',
-            title='Tuning',
+            description='`lora`: one file; `full`: the whole transformer, in several.'
         ),
     ]
     final: bool
@@ -743,7 +731,7 @@ class CreatedToken(Model):
         AwareDatetime | None,
         Field(description='To the minute; null for one never used.'),
     ]
-    scopes: list[Literal['read', 'run', 'pool', 'admin']]
+    scopes: list[Literal['read', 'run', 'pool', 'admin'] | str]
     projects: Annotated[
         list[UUID] | None,
         Field(
@@ -802,7 +790,8 @@ class Failure(Model):
             'checkpoint',
             'export',
             'finish',
-        ],
+        ]
+        | str,
         Field(
             description='What the driver was doing when it failed; empty if unknown.'
         ),
@@ -822,10 +811,7 @@ class FreeLanes(Model):
     Free lanes of the pool that could join the run in a role.
     """
 
-    role: Annotated[
-        Literal['rollout', 'trainer', 'reward'],
-        Field(description='What a lane does.', title='LaneRole'),
-    ]
+    role: Literal['rollout', 'trainer', 'reward'] | str
     device: Annotated[str, Field(description='Their accelerator, or `cpu`.')]
     number: int
 
@@ -835,9 +821,6 @@ class GpuIdentity(Model):
     What a GPU is; changes only with its driver.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
     uuid: Annotated[
         str,
         Field(description="As its driver reports it; of a MIG slice, the slice's own."),
@@ -848,7 +831,7 @@ class GpuIdentity(Model):
             description='Its index on the node, in the order of PCI addresses; MIG slices have that of their card.'
         ),
     ]
-    vendor: Annotated[Literal['nvidia', 'amd'], Field(title='Vendor')]
+    vendor: Literal['nvidia', 'amd'] | str
     model: Annotated[
         str,
         Field(
@@ -887,20 +870,36 @@ class GpuTestStep(Model):
     One step of a test that has ended.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
+    name: (
+        Literal['device', 'matrix_product', 'memory_sweep', 'engine', 'all_reduce']
+        | str
     )
-    name: Annotated[
-        Literal['device', 'matrix_product', 'memory_sweep', 'engine', 'all_reduce'],
-        Field(title='GpuTestStepName'),
-    ]
-    outcome: Annotated[
-        Literal['passed', 'failed', 'skipped'], Field(title='StepOutcome')
-    ]
+    outcome: Literal['passed', 'failed', 'skipped'] | str
     seconds: float
     detail: Annotated[
         str, Field(description='What was measured, or what went wrong, as a sentence.')
     ]
+
+
+class ImportedSpec(Model):
+    kind: Annotated[
+        Literal['flow_grpo', 'diffusers'] | str,
+        Field(description='As what the text was read.'),
+    ]
+    functions: Annotated[
+        list[str], Field(description="The configurations of flow_grpo's file.")
+    ]
+    spec: Annotated[
+        dict[str, Any],
+        Field(
+            description="The spec's document, without prompts; of diffusers, without rewards too."
+        ),
+    ]
+    yaml: Annotated[
+        str, Field(description='The same as YAML; empty where there is none.')
+    ]
+    carried: list[CarriedSetting]
+    left_out: list[LeftOutSetting]
 
 
 class LaneProgress(Model):
@@ -908,12 +907,9 @@ class LaneProgress(Model):
     How far one lane of a resize is.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
     lane: Annotated[str, Field(description="The lane's id.")]
     role: Annotated[
-        Literal['rollout', 'trainer', 'reward'] | None,
+        Literal['rollout', 'trainer', 'reward'] | str | None,
         Field(
             description='Its role once the resize is done; null for a lane that leaves.'
         ),
@@ -921,8 +917,9 @@ class LaneProgress(Model):
     step: Annotated[
         Literal[
             'waiting', 'starting', 'leaving', 'joined', 'kept', 'released', 'given_up'
-        ],
-        Field(description='How far it is.', title='LaneStep'),
+        ]
+        | str,
+        Field(description='How far it is.'),
     ]
     detail: Annotated[
         str, Field(description='Why it could not be started, in one sentence.')
@@ -951,7 +948,7 @@ class ListedRun(Model):
 
     id: str
     name: str
-    state: Annotated[
+    state: (
         Literal[
             'queued',
             'starting',
@@ -962,9 +959,9 @@ class ListedRun(Model):
             'stopped',
             'cancelled',
             'failed',
-        ],
-        Field(description='The states of a run.', title='RunState'),
-    ]
+        ]
+        | str
+    )
     state_changed_at: AwareDatetime
     phase: (
         Literal['']
@@ -979,6 +976,7 @@ class ListedRun(Model):
             'export',
             'finish',
         ]
+        | str
     )
     attempt: int
     num_batches: int
@@ -1005,6 +1003,7 @@ class ListedRun(Model):
             'checkpoint_now',
             'resize',
         ]
+        | str
     ]
     waiting: Annotated[
         str,
@@ -1044,10 +1043,7 @@ class ListedSweep(Model):
     ]
     created_at: AwareDatetime
     ended_at: AwareDatetime | None
-    state: Annotated[
-        Literal['running', 'stopping', 'stopped', 'completed'],
-        Field(title='SweepState'),
-    ]
+    state: Literal['running', 'stopping', 'stopped', 'completed'] | str
     reason: Annotated[
         str,
         Field(
@@ -1078,10 +1074,7 @@ class LogEntry(Model):
             description="`log` for a record of the engine's log; else the type of the event."
         ),
     ]
-    level: Annotated[
-        Literal['debug', 'info', 'warning', 'error'],
-        Field(description='Severities, ascending.', title='LogLevel'),
-    ]
+    level: Literal['debug', 'info', 'warning', 'error'] | str
     source: Annotated[str, Field(description='A lane, `driver` or `web`.')]
     text: str
 
@@ -1093,9 +1086,9 @@ class MirroredRun(Model):
 
     mirror: UUID
     name: str
-    kind: Literal['wandb', 'wandb_offline', 'mlflow', 'tensorboard']
+    kind: Literal['wandb', 'wandb_offline', 'mlflow', 'tensorboard'] | str
     is_active: bool
-    state: Literal['following', 'done', 'given_up']
+    state: Literal['following', 'done', 'given_up'] | str
     url: Annotated[
         str,
         Field(
@@ -1130,14 +1123,10 @@ class PipelineSpec(Model):
     the time that it takes; `max_staleness: 1`, `stale_clip` and `importance_cap` change what is trained on.
     """
 
-    model_config = ConfigDict(
-        extra='forbid',
-    )
     placement: Annotated[
-        Literal['colocated', 'disaggregated', 'auto'],
+        Literal['colocated', 'disaggregated', 'auto'] | str,
         Field(
-            description='Which lanes do what. `colocated`: every lane generates, then every lane trains; needs no balance and is the\nbaseline. `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy.\n`auto`: the planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and\nswitches.',
-            title='Placement',
+            description='Which lanes do what. `colocated`: every lane generates, then every lane trains; needs no balance and is the\nbaseline. `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy.\n`auto`: the planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and\nswitches.'
         ),
     ]
     gap: Annotated[
@@ -1153,10 +1142,9 @@ class PipelineSpec(Model):
         ),
     ]
     tag: Annotated[
-        Literal['off', 'greedy', 'search'],
+        Literal['off', 'greedy', 'search'] | str,
         Field(
-            description='Whether idle trainer lanes are lent to generation (trainer-assisted generation). `greedy` lends whenever\nfragments wait that rollout lanes would not all end before; `search` only where the batch is predicted to end\nsooner, switching costs included. Use `search` where trainer lanes show long bubbles; lending coarse fragments\ngreedily can be slower than `off` (UniRL measured 0.68× where lanes were lent whenever they idled).',
-            title='TrainerAssist',
+            description='Whether idle trainer lanes are lent to generation (trainer-assisted generation). `greedy` lends whenever\nfragments wait that rollout lanes would not all end before; `search` only where the batch is predicted to end\nsooner, switching costs included. Use `search` where trainer lanes show long bubbles; lending coarse fragments\ngreedily can be slower than `off` (UniRL measured 0.68× where lanes were lent whenever they idled).'
         ),
     ]
     max_staleness: Annotated[
@@ -1166,10 +1154,9 @@ class PipelineSpec(Model):
         ),
     ]
     stale_clip: Annotated[
-        Literal['proximal', 'behaviour'],
+        Literal['proximal', 'behaviour'] | str,
         Field(
-            description='Which policy the ratio of stale samples is clipped around. `proximal`: the newest weights before training on the\nbatch, with each sample weighted by how much likelier they make it than the older weights that generated it\n(decoupled PPO, arXiv 2110.00641). `behaviour`: those older weights; a small clip range then silences a third or\nmore of the stale samples before training on them begins.',
-            title='StaleClip',
+            description='Which policy the ratio of stale samples is clipped around. `proximal`: the newest weights before training on the\nbatch, with each sample weighted by how much likelier they make it than the older weights that generated it\n(decoupled PPO, arXiv 2110.00641). `behaviour`: those older weights; a small clip range then silences a third or\nmore of the stale samples before training on them begins.'
         ),
     ]
     importance_cap: Annotated[
@@ -1233,13 +1220,13 @@ class PlanPreview(Model):
     A plan made before there is a run.
     """
 
-    mode: Literal['colocated', 'disaggregated', 'gap', 'tsp', 'tag', 'stale']
+    mode: Literal['colocated', 'disaggregated', 'gap', 'tsp', 'tag', 'stale'] | str
     trainers: list[int]
     by_mode: dict[str, PlanChoice]
     curves: dict[str, list[SplitPoint]]
     bound_samples_per_second: float
     devices: list[str]
-    costs: Literal['measured', 'own', 'profile']
+    costs: Literal['measured', 'own', 'profile'] | str
     stand_in_profile: str | None
     num_batches_measured: int
     fragment_sizes_measured: list[int]
@@ -1272,16 +1259,19 @@ class PoolLane(Model):
     A lane of the pool, and the run that holds it if you may see that run.
     """
 
-    state: Literal[
-        'available',
-        'allocated',
-        'cordoned',
-        'draining',
-        'maintenance',
-        'awaiting_test',
-        'faulty',
-        'lost',
-    ]
+    state: (
+        Literal[
+            'available',
+            'allocated',
+            'cordoned',
+            'draining',
+            'maintenance',
+            'awaiting_test',
+            'faulty',
+            'lost',
+        ]
+        | str
+    )
     place: Annotated[
         str, Field(description='What is decided about: a lane, its GPU or its node.')
     ]
@@ -1311,14 +1301,15 @@ class PoolLane(Model):
             'awaiting_test',
             'faulty',
             'lost',
-        ],
+        ]
+        | str,
         Field(description='What it is once no run holds it.'),
     ]
     id: int
     node: str
     pool: Annotated[str, Field(description='Name of the pool that it is in.')]
     label: str
-    kind: Literal['gpu', 'cpu']
+    kind: Literal['gpu', 'cpu'] | str
     device: str
     takes_work: Annotated[
         bool, Field(description='Whether it takes new work once it is free.')
@@ -1339,25 +1330,25 @@ class Project(Model):
     name: str
     slug: str
     role: Annotated[
-        Literal['viewer', 'editor', 'owner'],
-        Field(
-            description='Your role in the project, as far as your token goes.',
-            title='ProjectRole',
-        ),
+        Literal['viewer', 'editor', 'owner'] | str,
+        Field(description='Your role in the project, as far as your token goes.'),
     ]
     created_at: AwareDatetime
 
 
 class QueueBlocker(Model):
-    kind: Literal[
-        'quota',
-        'budget',
-        'pool_too_small',
-        'out_of_service',
-        'lanes_held',
-        'runs_ahead',
-        'starting',
-    ]
+    kind: (
+        Literal[
+            'quota',
+            'budget',
+            'pool_too_small',
+            'out_of_service',
+            'lanes_held',
+            'runs_ahead',
+            'starting',
+        ]
+        | str
+    )
     lane_kind: Annotated[
         str,
         Field(
@@ -1386,7 +1377,7 @@ class QueuedRun(Model):
     run_name: str
     project_id: UUID | None
     project_name: str
-    priority: Literal['high', 'normal', 'low']
+    priority: Literal['high', 'normal', 'low'] | str
     lanes: Annotated[dict[str, int], Field(description='Lanes that it wants, by kind.')]
     since: AwareDatetime
     why: Annotated[str, Field(description='What it waits for, in one sentence.')]
@@ -1397,7 +1388,7 @@ class QueuedRun(Model):
         ),
     ]
     duration_basis: Annotated[
-        Literal['measured', 'history', 'plan', 'stop_limit', 'unknown'],
+        Literal['measured', 'history', 'plan', 'stop_limit', 'unknown'] | str,
         Field(description='What is known of how long it is going to hold its lanes.'),
     ]
     blockers: Annotated[
@@ -1419,20 +1410,14 @@ class RecordedResize(Model):
     """
 
     id: str
-    cause: Annotated[
-        Literal['user', 'plan', 'drain', 'borrow', 'reclaim', 'idle'],
-        Field(description='Who asked for a resize.', title='ResizeCause'),
-    ]
+    cause: Literal['user', 'plan', 'drain', 'borrow', 'reclaim', 'idle'] | str
     requested_by: Annotated[
         str | None,
         Field(
             description='Name of the user; null where Tandem decided itself, and for an account that was deleted.'
         ),
     ]
-    state: Annotated[
-        Literal['requested', 'accepted', 'done', 'failed'],
-        Field(description='`requested` until the driver has reported on it.'),
-    ]
+    state: Literal['requested', 'accepted', 'done', 'failed'] | str
     reason: Annotated[str, Field(description='Why it failed, in one sentence.')]
     lanes: list[LaneProgress]
     trainer_seconds: TrainerChangeSeconds | None
@@ -1447,7 +1432,7 @@ class Run(Model):
 
     id: str
     name: str
-    state: Annotated[
+    state: (
         Literal[
             'queued',
             'starting',
@@ -1458,9 +1443,9 @@ class Run(Model):
             'stopped',
             'cancelled',
             'failed',
-        ],
-        Field(description='The states of a run.', title='RunState'),
-    ]
+        ]
+        | str
+    )
     state_changed_at: AwareDatetime
     phase: (
         Literal['']
@@ -1475,6 +1460,7 @@ class Run(Model):
             'export',
             'finish',
         ]
+        | str
     )
     attempt: int
     num_batches: int
@@ -1498,6 +1484,7 @@ class Run(Model):
             'checkpoint_now',
             'resize',
         ]
+        | str
     ]
     waiting: str
     warning: str
@@ -1533,7 +1520,7 @@ class Run(Model):
         ),
     ]
     ending: Annotated[
-        Literal['stop', 'cancel'] | None,
+        Literal['stop', 'cancel'] | str | None,
         Field(
             description='The end that a user requested, `stop` or `cancel`; null before.'
         ),
@@ -1547,7 +1534,7 @@ class RunSize(Model):
 
     lanes: list[RunLane]
     roles: Annotated[
-        list[Literal['rollout', 'trainer', 'reward']],
+        list[Literal['rollout', 'trainer', 'reward'] | str],
         Field(
             description='Roles that lanes of the run can have: a colocated run, planned so or asked for so, has no rollout lanes.'
         ),
@@ -1574,7 +1561,7 @@ class RunSize(Model):
 
 
 class Sample(Model):
-    purpose: Literal['train', 'evaluate', 'request']
+    purpose: Literal['train', 'evaluate', 'request'] | str
     batch: int
     attempt: int
     policy_version: int
@@ -1625,10 +1612,7 @@ class SweptPoint(Model):
     values: Annotated[
         dict[str, Any], Field(description='The swept settings by dotted path.')
     ]
-    state: Annotated[
-        Literal['waiting', 'running', 'pruned', 'completed', 'failed'],
-        Field(title='PointState'),
-    ]
+    state: Literal['waiting', 'running', 'pruned', 'completed', 'failed'] | str
     value: Annotated[
         float | None,
         Field(
@@ -1658,7 +1642,7 @@ class Token(Model):
         AwareDatetime | None,
         Field(description='To the minute; null for one never used.'),
     ]
-    scopes: list[Literal['read', 'run', 'pool', 'admin']]
+    scopes: list[Literal['read', 'run', 'pool', 'admin'] | str]
     projects: Annotated[
         list[UUID] | None,
         Field(
@@ -1679,7 +1663,7 @@ class GpuTest(Model):
     """
 
     id: UUID
-    state: Literal['queued', 'running', 'passed', 'failed']
+    state: Literal['queued', 'running', 'passed', 'failed'] | str
     requested_by: str
     created_at: AwareDatetime
     started_at: Annotated[
@@ -1706,16 +1690,19 @@ class PoolGpu(Model):
     A GPU as its node's agent reported it last.
     """
 
-    state: Literal[
-        'available',
-        'allocated',
-        'cordoned',
-        'draining',
-        'maintenance',
-        'awaiting_test',
-        'faulty',
-        'lost',
-    ]
+    state: (
+        Literal[
+            'available',
+            'allocated',
+            'cordoned',
+            'draining',
+            'maintenance',
+            'awaiting_test',
+            'faulty',
+            'lost',
+        ]
+        | str
+    )
     place: Annotated[
         str, Field(description='What is decided about: a lane, its GPU or its node.')
     ]
@@ -1745,7 +1732,8 @@ class PoolGpu(Model):
             'awaiting_test',
             'faulty',
             'lost',
-        ],
+        ]
+        | str,
         Field(description='What it is once no run holds it.'),
     ]
     labels: dict[str, str]
@@ -1764,7 +1752,7 @@ class PoolGpu(Model):
         Field(description='Label of the lane that it works for; empty if it has none.'),
     ]
     health: Annotated[
-        Literal['healthy', 'warning', 'failed'],
+        Literal['healthy', 'warning', 'failed'] | str,
         Field(
             description='By what its driver has counted since it was put into service.'
         ),
@@ -1807,16 +1795,19 @@ class PoolNode(Model):
     A node with its GPUs and lanes.
     """
 
-    state: Literal[
-        'available',
-        'allocated',
-        'cordoned',
-        'draining',
-        'maintenance',
-        'awaiting_test',
-        'faulty',
-        'lost',
-    ]
+    state: (
+        Literal[
+            'available',
+            'allocated',
+            'cordoned',
+            'draining',
+            'maintenance',
+            'awaiting_test',
+            'faulty',
+            'lost',
+        ]
+        | str
+    )
     place: Annotated[
         str, Field(description='What is decided about: a lane, its GPU or its node.')
     ]
@@ -1886,10 +1877,7 @@ class Sweep(Model):
     created_by: str | None
     created_at: AwareDatetime
     ended_at: AwareDatetime | None
-    state: Annotated[
-        Literal['running', 'stopping', 'stopped', 'completed'],
-        Field(title='SweepState'),
-    ]
+    state: Literal['running', 'stopping', 'stopped', 'completed'] | str
     reason: str
     num_pruned: int
     gpu_hours: float

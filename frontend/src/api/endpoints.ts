@@ -6,6 +6,7 @@ import type {
   ActionKind,
   BudgetToSet,
   BulkRequest,
+  ConfigurationToImport,
   LaneKind,
   LanesToAskFor,
   Lend,
@@ -207,6 +208,8 @@ export const api = {
 
   validate: (body: SpecToValidate, signal?: AbortSignal) => call("POST", "/api/v1/runs:validate", { body, signal }),
   preflight: (body: RunToCheck) => call("POST", "/api/v1/runs:preflight", { body }),
+  importConfiguration: (body: ConfigurationToImport, signal?: AbortSignal) =>
+    call("POST", "/api/v1/runs:import", { body, signal }),
   planFor: (spec: unknown) => call("POST", "/api/v1/plans", { body: { spec } }),
   specSchema: () => call("GET", "/api/v1/run-spec-schema", {}),
   presets: () => results(call("GET", "/api/v1/presets", {})),

@@ -2942,11 +2942,8 @@ export interface components {
          */
         readonly Compilation: "off" | "inductor" | "aot_eager";
         readonly ConfigurationToImport: {
-            /**
-             * @description Of which trainer's configuration it is the text.
-             * @default flow_grpo
-             */
-            readonly kind?: components["schemas"]["ImportKind"];
+            /** @description Of which trainer's configuration it is the text. Default: what the text looks like. */
+            readonly kind?: components["schemas"]["ImportKind"] | components["schemas"]["NullEnum"];
             /** @description flow_grpo's `config/grpo.py`; or the command that started a training script of diffusers, or its arguments in YAML or JSON, as accelerate keeps them in `hparams.yml`. */
             readonly source: string;
             /**
@@ -4328,12 +4325,19 @@ export interface components {
         /** @enum {string} */
         readonly ImportKind: "flow_grpo" | "diffusers";
         readonly ImportedSpec: {
+            /** @description As what the text was read. */
+            readonly kind: components["schemas"]["ImportKind"];
             /** @description The configurations of flow_grpo's file. */
             readonly functions: readonly string[];
             /** @description The spec's document, without prompts; of diffusers, without rewards too. */
             readonly spec: {
                 readonly [key: string]: unknown;
             };
+            /**
+             * @description The same as YAML; empty where there is none.
+             * @default
+             */
+            readonly yaml: string;
             readonly carried: readonly components["schemas"]["CarriedSetting"][];
             readonly left_out: readonly components["schemas"]["LeftOutSetting"][];
         };

@@ -33,7 +33,8 @@ export interface Choice<T extends string> {
 export function Segmented<T extends string>(props: {
   label: string;
   choices: readonly Choice<T>[];
-  value: T;
+  /** Null: none is chosen yet. */
+  value: T | null;
   onChange: (value: T) => void;
 }) {
   return (

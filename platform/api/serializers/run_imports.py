@@ -5,15 +5,18 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer
+from catalog.imports.import_kinds import IMPORT_KINDS
 from catalog.imports.imported import MAX_CHARACTERS
 
 MAX_GPUS = 4096
-IMPORT_KINDS = ("flow_grpo", "diffusers")
 
 
 class ConfigurationToImport(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(
-        choices=IMPORT_KINDS, default="flow_grpo", help_text="Of which trainer's configuration it is the text."
+        choices=IMPORT_KINDS,
+        allow_null=True,
+        default=None,
+        help_text="Of which trainer's configuration it is the text. Default: what the text looks like.",
     )
     source = serializers.CharField(
         max_length=MAX_CHARACTERS,
@@ -49,11 +52,13 @@ class LeftOutSetting(Answer):
 
 
 class ImportedSpec(Answer):
+    kind = serializers.ChoiceField(choices=IMPORT_KINDS, help_text="As what the text was read.")
     functions = serializers.ListField(
         child=serializers.CharField(), help_text="The configurations of flow_grpo's file."
     )
     spec = serializers.DictField(
         default=dict, help_text="The spec's document, without prompts; of diffusers, without rewards too."
     )
+    yaml = serializers.CharField(default="", help_text="The same as YAML; empty where there is none.")
     carried = CarriedSetting(many=True, default=list)
     left_out = LeftOutSetting(many=True, default=list)

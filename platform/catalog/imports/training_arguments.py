@@ -19,6 +19,8 @@ from worker.contracts.spec_yaml import YamlRefused, read_yaml
 _ARGUMENT = re.compile(r"--([A-Za-z][\w-]*)(?:=(.*))?", re.DOTALL)
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_HAS_ARGUMENTS = re.compile(r"(^|\s)--[A-Za-z]")
+_IS_MAPPING = re.compile(r"\s*(\{|[\"\w]+\s*:)")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 MAX_VARIABLE = 400
 """Characters of a variable's value, a name or a folder: some lines of variables in each other would fill the memory."""
@@ -42,9 +44,14 @@ def read_arguments(text: str) -> tuple[dict[str, Any], str]:
     return {str(name): _typed(value) if isinstance(value, str) else value for name, value in read.items()}, ""
 
 
+def looks_like_arguments(text: str) -> bool:
+    """Whether it has --arguments, or begins as a mapping of them does."""
+    return _HAS_ARGUMENTS.search(text) is not None or _IS_MAPPING.match(text) is not None
+
+
 def _is_command(text: str) -> bool:
     """Whether it has --arguments, and does not begin as a mapping does."""
-    return re.search(r"(^|\s)--[A-Za-z]", text) is not None and not re.match(r"\s*(\{|[\"\w]+\s*:)", text)
+    return _HAS_ARGUMENTS.search(text) is not None and not _IS_MAPPING.match(text)
 
 
 def _of_command(text: str) -> tuple[dict[str, Any], str]:

@@ -1,5 +1,6 @@
 """`AsyncClient`: everything that the package does on a server."""
 
+import os
 from datetime import datetime, timedelta, timezone
 from types import TracebackType
 from typing import Any
@@ -13,7 +14,7 @@ from tandem.asynchronous.run_calls import Runs
 from tandem.asynchronous.session import Session
 from tandem.asynchronous.sweep_calls import Sweeps
 from tandem.contexts import chosen_context
-from tandem.protocol import API, Spec, server_address, spec_document
+from tandem.protocol import API, Spec, server_address, spec_document, text_of
 
 TIMEOUT_SECONDS = 60.0
 """The slowest answer is a plan, which may take tens of seconds."""
@@ -81,6 +82,22 @@ class AsyncClient:
         document = spec_document(spec)
         body: dict[str, Any] = {"yaml": document} if isinstance(document, str) else {"spec": document}
         return rest_models.Validation.model_validate(await self._session.post(f"{API}/runs:validate", body))
+
+    async def import_configuration(
+        self, source: str | os.PathLike[str], *, kind: str = "", function: str = "", num_gpus: int | None = None
+    ) -> rest_models.ImportedSpec:
+        """A configuration of another trainer as a spec, with what was carried and what was left out. It holds no
+        prompts, and that of diffusers no rewards.
+
+        Args:
+            source: the text, or the path of its file (a `Path`, since a `str` is the text itself).
+            kind: flow_grpo or diffusers; by default what the text looks like.
+            function: of a file of flow_grpo: the one to read. Without one, only `functions` are answered, which names
+                them.
+            num_gpus: of flow_grpo: how many it was run on, where the file does not say it.
+        """
+        body = {"kind": kind or None, "source": text_of(source), "function": function, "num_gpus": num_gpus}
+        return rest_models.ImportedSpec.model_validate(await self._session.post(f"{API}/runs:import", body))
 
     async def queue(self, *, pool: str = "") -> list[rest_models.QueuedRun]:
         """The runs that wait, in the order in which they are served."""

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 
 from tandem.asynchronous.project_names import project_id
-from tandem.asynchronous.run_handle import ListedRun, Run, attached
+from tandem.asynchronous.run_handle import ListedRun, Run, attached, read_run
 from tandem.asynchronous.session import Session
 from tandem.errors import NotFound
 from tandem.protocol import API, Spec, is_id, spec_document
@@ -50,7 +50,7 @@ class Runs:
         Raises:
             NotFound: there is none that the token may see.
         """
-        return await self._by_id(run if is_id(run) else await self._id_of_name(run))
+        return await read_run(self._session, run if is_id(run) else await self._id_of_name(run))
 
     async def create(
         self, spec: Spec, *, name: str, project: str = "", notes: str = "", tags: Sequence[str] = ()
@@ -71,9 +71,6 @@ class Runs:
             "tags": [*tags],
         }
         return attached(Run.model_validate(await self._session.post(f"{API}/runs", body)), self._session)
-
-    async def _by_id(self, run_id: str) -> Run:
-        return attached(Run.model_validate(await self._session.get(f"{API}/runs/{run_id}")), self._session)
 
     async def _id_of_name(self, name: str) -> str:
         async for item in self._session.items(f"{API}/runs", search=name):

@@ -2,7 +2,7 @@
 
 import time
 from asyncio import sleep
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from mimetypes import guess_extension
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,6 +33,8 @@ class RunHandle(Model):
     num_batches: int
     num_batches_done: int
     _session: Session = PrivateAttr()
+    _tag: str = PrivateAttr(default="")
+    """Its `ETag` when it was read in full."""
 
     @property
     def has_ended(self) -> bool:
@@ -48,7 +50,34 @@ class RunHandle(Model):
 
     async def reload(self) -> "Run":
         """The run as it is now, in full."""
-        return attached(Run.model_validate(await self._session.get(self._path)), self._session)
+        return await read_run(self._session, self.id)
+
+    async def update(
+        self,
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        tags: Sequence[str] | None = None,
+        archived: bool | None = None,
+        priority: str | None = None,
+        if_match: bool = False,
+    ) -> "Run":
+        """Change what is given. Returns the run as it then is.
+
+        Args:
+            priority: high, normal or low; only while the run waits.
+            if_match: only if nobody has changed it since this object was read in full.
+
+        Raises:
+            PreconditionFailed: with `if_match`, somebody has: `reload()`, then decide anew.
+        """
+        if if_match and not self._tag:
+            raise TandemError(f"run {self.name!r} was not read in full, so that it has no ETag: reload() it first")
+        given = {"name": name, "notes": notes, "tags": tags, "archived": archived, "priority": priority}
+        body = {field: value for field, value in given.items() if value is not None}
+        match = self._tag if if_match else ""
+        answer, tag = await self._session.tagged("PATCH", self._path, body=body, match=match)
+        return attached(Run.model_validate(answer), self._session, tag)
 
     async def wait(self, *, timeout: float | None = None, check: bool = True) -> "Run":
         """The run once it has ended.
@@ -266,9 +295,14 @@ class Run(RunHandle, rest_models.Run):
             raise RunFailed(self.id, self.failure.reason if self.failure else "no reason was recorded")
 
 
-def attached(run: AnyRun, session: Session) -> AnyRun:
-    """`run` with the session that its methods use."""
-    run._session = session
+async def read_run(session: Session, run_id: str) -> Run:
+    answer, tag = await session.tagged("GET", f"{API}/runs/{run_id}")
+    return attached(Run.model_validate(answer), session, tag)
+
+
+def attached(run: AnyRun, session: Session, tag: str = "") -> AnyRun:
+    """`run` with the session that its methods use, and its `ETag` if it is known."""
+    run._session, run._tag = session, tag
     return run
 
 

@@ -3,14 +3,14 @@
 import hashlib
 import logging
 from asyncio import sleep
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import httpx
 
 from tandem.errors import ApiError, ChecksumMismatch, Unreachable, refusal
-from tandem.protocol import inline_bytes, local_path, query_of, request_headers, wait_before_repeat
+from tandem.protocol import PARTIAL, goes_on, inline_bytes, local_path, query_of, request_headers, wait_before_repeat
 
 logger = logging.getLogger("tandem")
 
@@ -30,6 +30,19 @@ class Session:
         """The decoded answer; parameters that are None are left out."""
         return await self._decoded("GET", path, query=query)
 
+    async def tagged(self, method: str, path: str, *, body: Any = None, match: str = "") -> tuple[Any, str]:
+        """The decoded answer, and the `ETag` of what it describes; empty where it has none.
+
+        Args:
+            match: the `ETag` that what is changed must still have.
+
+        Raises:
+            PreconditionFailed: it has another.
+        """
+        headers = {"If-Match": match} if match else {}
+        response = await self._answer(self._request(method, path, body=body, headers=headers))
+        return self._content(response), response.headers.get("ETag", "")
+
     async def post(self, path: str, body: Any) -> Any:
         return await self._decoded("POST", path, body=body)
 
@@ -47,7 +60,8 @@ class Session:
             page = await self.get(local_path(page["next"]))
 
     async def download(self, address: str, target: Path, sha256: str = "") -> Path:
-        """Write what stands at `address` into the file `target`, which is complete or not there.
+        """Write what stands at `address` into the file `target`, which is complete or not there. Where the connection
+        breaks, it goes on from there if the server can.
 
         Raises:
             ChecksumMismatch: it has another SHA-256 than `sha256`.
@@ -57,35 +71,63 @@ class Session:
             target.write_bytes(content)
             return target
         part = target.with_name(f"{target.name}.part")
-        digest = hashlib.sha256()
-        response = await self._answer(self._request("GET", local_path(address)), is_read=False)
         try:
             with part.open("wb") as file:
+                found = await self._receive(local_path(address), file)
+            if sha256 and found != sha256:
+                raise ChecksumMismatch(f"{target.name} has the SHA-256 {found}, announced was {sha256}")
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+        return target
+
+    async def _receive(self, path: str, file: BinaryIO) -> str:
+        """Write what stands at `path` into `file`. Returns its SHA-256."""
+        digest = hashlib.sha256()
+        tag, repeats = "", 0
+        while True:
+            done = file.tell()
+            headers = {"Range": f"bytes={done}-"} if done else {}
+            response = await self._answer(self._request("GET", path, headers=headers), is_read=False)
+            if done and not (response.status_code == PARTIAL and response.headers.get("ETag", "") == tag):
+                # Not the rest of what is there already: all is read anew.
+                await response.aclose()
+                file.seek(0)
+                file.truncate()
+                digest = hashlib.sha256()
+                continue
+            tag = response.headers.get("ETag", "")
+            try:
                 async for chunk in response.aiter_bytes():
                     digest.update(chunk)
                     file.write(chunk)
-            if sha256 and digest.hexdigest() != sha256:
-                raise ChecksumMismatch(f"{target.name} has the SHA-256 {digest.hexdigest()}, announced was {sha256}")
-            part.replace(target)
-        except httpx.TransportError as error:
-            raise Unreachable(f"the connection broke while {target.name} was read: {error}") from error
-        finally:
-            part.unlink(missing_ok=True)
-            await response.aclose()
-        return target
+                return digest.hexdigest()
+            except httpx.TransportError as error:
+                wait = wait_before_repeat("GET", repeats, None, None) if goes_on(response.headers) else None
+                if wait is None:
+                    raise Unreachable(f"the connection broke after {file.tell()} bytes of {path}: {error}") from error
+                logger.warning("%s broke off after %d bytes: %s; on in %.1f s", path, file.tell(), error, wait)
+            finally:
+                await response.aclose()
+            repeats += 1
+            await sleep(wait)
 
-    def _request(self, method: str, path: str, *, query: Any = None, body: Any = None) -> httpx.Request:
+    def _request(
+        self, method: str, path: str, *, query: Any = None, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> httpx.Request:
         return self._http.build_request(
             method,
             path,
             # None leaves the parameters of `path` as they are.
             params=query_of(query) if query else None,
             json=body,
-            headers=request_headers(method, self._token),
+            headers=request_headers(method, self._token) | dict(headers or {}),
         )
 
     async def _decoded(self, method: str, path: str, *, query: Any = None, body: Any = None) -> Any:
-        response = await self._answer(self._request(method, path, query=query, body=body))
+        return self._content(await self._answer(self._request(method, path, query=query, body=body)))
+
+    def _content(self, response: httpx.Response) -> Any:
         if not response.content:
             return None
         try:

@@ -35,7 +35,7 @@ def exit_code(error: "TandemError") -> ExitCode:
             return ExitCode.NOT_ALLOWED
         case errors.NotFound():
             return ExitCode.NOT_FOUND
-        case errors.Conflict():
+        case errors.Conflict() | errors.PreconditionFailed():
             return ExitCode.CONFLICT
         case errors.Unreachable() | errors.ServerError() | errors.RateLimited():
             return ExitCode.UNREACHABLE

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tandem.cli import run_downloads, run_mirrors
+from tandem.cli import run_downloads, run_import, run_mirrors
 from tandem.cli.invocation import AsJson, ProjectName, RunName, client_of
 from tandem.cli.output import print_facts, print_json, print_table, spelled
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Start, follow and control runs.")
 app.command("download")(run_downloads.download)
 app.command("report")(run_downloads.report)
+app.command("import")(run_import.import_configuration)
 app.command("mirrors")(run_mirrors.mirrors)
 app.command("mirror")(run_mirrors.mirror)
 Watched = Annotated[bool, typer.Option("--watch", "-w", help="Follow the run until it ends; exit code 10 if it fails.")]

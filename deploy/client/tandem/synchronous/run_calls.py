@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 
 from tandem.synchronous.project_names import project_id
-from tandem.synchronous.run_handle import ListedRun, Run, attached
+from tandem.synchronous.run_handle import ListedRun, Run, attached, read_run
 from tandem.synchronous.session import Session
 from tandem.errors import NotFound
 from tandem.protocol import API, Spec, is_id, spec_document
@@ -51,7 +51,7 @@ class Runs:
         Raises:
             NotFound: there is none that the token may see.
         """
-        return self._by_id(run if is_id(run) else self._id_of_name(run))
+        return read_run(self._session, run if is_id(run) else self._id_of_name(run))
 
     def create(
         self, spec: Spec, *, name: str, project: str = "", notes: str = "", tags: Sequence[str] = ()
@@ -72,9 +72,6 @@ class Runs:
             "tags": [*tags],
         }
         return attached(Run.model_validate(self._session.post(f"{API}/runs", body)), self._session)
-
-    def _by_id(self, run_id: str) -> Run:
-        return attached(Run.model_validate(self._session.get(f"{API}/runs/{run_id}")), self._session)
 
     def _id_of_name(self, name: str) -> str:
         for item in self._session.items(f"{API}/runs", search=name):

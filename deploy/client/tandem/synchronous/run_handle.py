@@ -3,7 +3,7 @@
 
 import time
 from time import sleep
-from collections.abc import Iterator, Iterable
+from collections.abc import Iterator, Iterable, Sequence
 from mimetypes import guess_extension
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,6 +34,8 @@ class RunHandle(Model):
     num_batches: int
     num_batches_done: int
     _session: Session = PrivateAttr()
+    _tag: str = PrivateAttr(default="")
+    """Its `ETag` when it was read in full."""
 
     @property
     def has_ended(self) -> bool:
@@ -49,7 +51,34 @@ class RunHandle(Model):
 
     def reload(self) -> "Run":
         """The run as it is now, in full."""
-        return attached(Run.model_validate(self._session.get(self._path)), self._session)
+        return read_run(self._session, self.id)
+
+    def update(
+        self,
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        tags: Sequence[str] | None = None,
+        archived: bool | None = None,
+        priority: str | None = None,
+        if_match: bool = False,
+    ) -> "Run":
+        """Change what is given. Returns the run as it then is.
+
+        Args:
+            priority: high, normal or low; only while the run waits.
+            if_match: only if nobody has changed it since this object was read in full.
+
+        Raises:
+            PreconditionFailed: with `if_match`, somebody has: `reload()`, then decide anew.
+        """
+        if if_match and not self._tag:
+            raise TandemError(f"run {self.name!r} was not read in full, so that it has no ETag: reload() it first")
+        given = {"name": name, "notes": notes, "tags": tags, "archived": archived, "priority": priority}
+        body = {field: value for field, value in given.items() if value is not None}
+        match = self._tag if if_match else ""
+        answer, tag = self._session.tagged("PATCH", self._path, body=body, match=match)
+        return attached(Run.model_validate(answer), self._session, tag)
 
     def wait(self, *, timeout: float | None = None, check: bool = True) -> "Run":
         """The run once it has ended.
@@ -267,9 +296,14 @@ class Run(RunHandle, rest_models.Run):
             raise RunFailed(self.id, self.failure.reason if self.failure else "no reason was recorded")
 
 
-def attached(run: AnyRun, session: Session) -> AnyRun:
-    """`run` with the session that its methods use."""
-    run._session = session
+def read_run(session: Session, run_id: str) -> Run:
+    answer, tag = session.tagged("GET", f"{API}/runs/{run_id}")
+    return attached(Run.model_validate(answer), session, tag)
+
+
+def attached(run: AnyRun, session: Session, tag: str = "") -> AnyRun:
+    """`run` with the session that its methods use, and its `ETag` if it is known."""
+    run._session, run._tag = session, tag
     return run
 
 

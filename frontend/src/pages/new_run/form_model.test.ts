@@ -49,6 +49,16 @@ test("a preset fills the form and is checked at once", async () => {
   assert.equal(model.yaml.value, "seed: 7\n");
 });
 
+test("an import fills the form as YAML does, what it lacks included, and is of no preset", async () => {
+  model.choosePreset(PRESET);
+  model.show(true);
+  await settled(5);
+  verdict = (request) => ("yaml" in request ? { ok: false, spec: null, document: { seed: 3 } } : {});
+  await model.fillFrom("ocr", "seed: 3\n");
+  assert.deepEqual([model.spec.value, model.yaml.value, model.asYaml.value], [{ seed: 3 }, "seed: 3\n", false]);
+  assert.deepEqual([model.name.value, model.newRun.preset, model.unreadYaml.value], ["ocr", undefined, null]);
+});
+
 test("a rerun starts from its parent and knows what differs from it", async () => {
   model.repeat(run({ id: "parent", name: "first", spec: PRESET.spec }));
   await settled(5);

@@ -41,6 +41,16 @@ export class FormModel {
     this.load(preset.spec);
   }
 
+  /** Start from what an import made: it goes the way of YAML that is typed, and the form opens. */
+  fillFrom(name: string, yaml: string): Promise<void> {
+    this.presetName.value = null;
+    this.name.value = name;
+    this.asYaml.value = false;
+    this.unreadYaml.value = null;
+    this.yaml.value = yaml;
+    return this.validator.now(this.inContext({ yaml }));
+  }
+
   /** Start from another run. */
   repeat(run: Run): void {
     this.parent.value = { id: run.id, spec: run.spec };

@@ -1,6 +1,6 @@
 /** A new run: the sections at the left, one step of the form or the YAML, and the plan with the button at the right. */
 
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
 import type { Preset, Project, Run, RunToCheck, SavedCheckpoint } from "../../api/schema.ts";
@@ -12,6 +12,7 @@ import { Failed, Loading } from "../../ui/states.tsx";
 import { Beginning } from "./beginning.tsx";
 import { FormModel } from "./form_model.ts";
 import { FormView } from "./form_view.ts";
+import { ImportDialog } from "./import_dialog.tsx";
 import { KeptAnswer } from "./kept_answer.ts";
 import { Planner } from "./planner.ts";
 import { Presets } from "./presets.tsx";
@@ -87,6 +88,7 @@ function FormPage({ model, presets, repeats, projects }: Form) {
     <>
       <div class="page-head">
         <h1>{isNew ? "New run" : checkpoint ? "Fork a run" : "Edit and rerun"}</h1>
+        {isNew && <ImportButton model={model} />}
         <Segmented
           label="Edit as"
           value={model.asYaml.value ? "yaml" : "form"}
@@ -135,6 +137,21 @@ function FormPage({ model, presets, repeats, projects }: Form) {
         </div>
         <Summary {...{ model, view, planner, preflight, projects }} start={() => start(model)} />
       </div>
+    </>
+  );
+}
+
+/** Opens the dialog that fills the form from a configuration of another trainer. */
+function ImportButton({ model }: { model: FormModel }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="button quiet" onClick={() => setOpen(true)}>
+        Import…
+      </button>
+      {isOpen && (
+        <ImportDialog onImport={(runName, yaml) => void model.fillFrom(runName, yaml)} onClose={() => setOpen(false)} />
+      )}
     </>
   );
 }

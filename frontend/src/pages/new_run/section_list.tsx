@@ -47,7 +47,7 @@ export function SectionList({ model, view }: Props) {
                     <span class="visually-hidden"> to put right</span>
                   </span>
                 )}
-                <span class="section-summary">{summaryOf(id, model.spec.value)}</span>
+                <span class="section-summary">{summaryOf(id, (path) => model.value(path))}</span>
               </button>
             </li>
           );

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "../../base/paths.ts";
-import { summaryOf } from "./step_summary.ts";
+import { getPath, type JsonObject } from "../../base/paths.ts";
+import { specSchema } from "../../testing/committed.ts";
+import { FormModel } from "./form_model.ts";
+import { summaryOf as summary } from "./step_summary.ts";
+import type { StepId } from "./steps.ts";
 
+const summaryOf = (step: StepId, spec: JsonObject) => summary(step, (path) => getPath(spec, path));
 const SPEC: JsonObject = {
   base_model: { path: "org/flux" },
   tuning: "lora",
@@ -30,4 +34,11 @@ test("a spec that lacks everything has summaries too", () => {
   assert.equal(summaryOf("prompts", {}), "0 prompts");
   assert.equal(summaryOf("rewards", {}), "none yet");
   assert.equal(summaryOf("prompts", { prompts: { prompt_set: "5f" } }), "an uploaded set");
+});
+
+test("what a spec leaves to the server is said as the server takes it", () => {
+  const model = new FormModel(specSchema());
+  model.spec.value = { batch: { group_size: 24 } };
+  const said = summary("budget", (path) => model.value(path));
+  assert.match(said, /^\d+ batches · of \d+ × 24 · \d+ \+ \d+ \+ \d+ lanes$/);
 });

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { ApiError } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
 import type { LaneMove, NewPool, Pool } from "../../api/schema.ts";
+import { FieldErrors } from "../../ui/field_errors.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { Moves } from "./label_form.tsx";
 import { labelsOf, labelsText } from "./labels.ts";
@@ -136,12 +137,4 @@ export function PoolForm({ pool, isDefault, onDone, onCancel }: Props) {
       </div>
     </form>
   );
-}
-
-function FieldErrors({ of }: { of: readonly string[] | undefined }) {
-  return of ? (
-    <span class="small down" role="alert">
-      {of.join(" ")}
-    </span>
-  ) : null;
 }

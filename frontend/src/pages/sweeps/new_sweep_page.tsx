@@ -1,11 +1,12 @@
 /** A sweep to start: from a run or a preset, whose spec every run gets, or from a file. The server checks every point
  * while one types. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
 import type { Preset, Project, Run } from "../../api/schema.ts";
 import type { JsonObject } from "../../base/paths.ts";
+import { FileButton } from "../../ui/file_button.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { toast } from "../../ui/toasts.tsx";
@@ -68,7 +69,7 @@ function Form({ projects, presets, parent }: Ready) {
     <>
       <div class="page-head">
         <h1>New sweep</h1>
-        <FileButton onFile={(file) => void readFile(file)} />
+        <FileButton label="Open a YAML file" accept=".yaml,.yml,.json" onFile={(file) => void readFile(file)} />
       </div>
       <div class="new-sweep">
         <div class="stack">
@@ -147,29 +148,6 @@ function PresetField({ presets, onChoose }: { presets: readonly Preset[]; onChoo
           </option>
         ))}
       </select>
-    </label>
-  );
-}
-
-function FileButton({ onFile }: { onFile: (file: File) => void }) {
-  const input = useRef<HTMLInputElement>(null);
-  // The same file may be chosen again once it was corrected.
-  useEffect(() => {
-    if (input.current) input.current.value = "";
-  });
-  return (
-    <label class="button">
-      Open a YAML file
-      <input
-        ref={input}
-        type="file"
-        class="visually-hidden"
-        accept=".yaml,.yml,.json"
-        onChange={(event) => {
-          const file = event.currentTarget.files?.[0];
-          if (file) onFile(file);
-        }}
-      />
     </label>
   );
 }
