@@ -17,12 +17,14 @@ from api.serializers.answers import Answer
 from api.serializers.bounded import Labels, Moment, Number
 from api.serializers.catalog import PromptItem
 from api.serializers.runs import SpecDocument
+from api.serializers.sweeps import SweepDocument
 from fleet.lane_layout import ensure_local_lanes
 from runs.models import Run
 from tests.contracts.test_bounds import EXTREMES
 
 BOUNDED_ELSEWHERE = (
     SpecDocument,
+    SweepDocument,
     PromptItem,
     Labels,
     Moment,
@@ -89,6 +91,14 @@ SPEC: dict[str, Any] = {
 }
 """With a few settings of each kind; `tests/contracts/test_bounds.py` goes through all of them."""
 
+SWEEP: dict[str, Any] = {
+    "name": "x",
+    "spec": SPEC,
+    "space": {"optimizer.learning_rate": {"kind": "log_uniform", "low": 1e-5, "high": 1e-4}},
+    "sampler": {"kind": "random", "num_points": 2, "seed": 0},
+    "budget_gpu_hours": 1.5,
+}
+
 Post = tuple[str, str, dict[str, Any]]
 
 
@@ -104,6 +114,7 @@ def bodies(run: Run, project: Project) -> list[Post]:
             {"project": mine, "name": "x", "spec": SPEC, "notes": "", "tags": ["a"], "parent": None},
         ),
         ("post", "/api/v1/plans", {"spec": SPEC}),
+        ("post", "/api/v1/sweeps:preview", {"project": mine, "sweep": SWEEP}),
         ("patch", runs, {"name": "x", "notes": "y", "tags": ["a"], "archived": False, "priority": "low"}),
         ("post", f"{runs}/duplicate", {"name": "x", "spec": SPEC}),
         ("post", f"{runs}/actions", {"action": "sample_now", "prompts": ["x"]}),

@@ -23,6 +23,7 @@ UNTAGGED = {
     "patch users/<int:pk>": "an account has one right, which a repeat sets again",
     "delete prompt-sets/<uuid:pk>": "cannot be changed",
     "delete secrets/<uuid:pk>": "cannot be changed or read",
+    "delete sweeps/<uuid:pk>": "an ended sweep cannot be changed",
     "delete tokens/<str:pk>": "cannot be changed",
     "delete service-accounts/<int:account_id>/tokens/<str:token_id>": "cannot be changed",
     "delete users/<int:user_id>/second-factor": "removed as a whole",

@@ -24,7 +24,7 @@ const FOLDER: KindFields = {
 };
 const FIELDS: Readonly<Record<MirrorKind, KindFields>> = {
   wandb: {
-    address: "https://api.wandb.ai",
+    address: "https://… of a server of your own; empty: W&B’s",
     needsAddress: false,
     place: "Project, or entity/project",
     placeholder: "team/shapes",
@@ -32,7 +32,7 @@ const FIELDS: Readonly<Record<MirrorKind, KindFields>> = {
   },
   wandb_offline: FOLDER,
   mlflow: {
-    address: "https://mlflow.example.org",
+    address: "https://… of the tracking server",
     needsAddress: true,
     place: "Experiment",
     placeholder: "Shapes",
