@@ -129,14 +129,17 @@ function draftOfPreset(preset: Preset): SweepDraft {
 }
 
 function PresetField({ presets, onChoose }: { presets: readonly Preset[]; onChoose: (preset: Preset) => void }) {
+  const [chosen, setChosen] = useState("");
   return (
     <label class="field">
       <span>Spec of every run</span>
       <select
-        defaultValue=""
+        value={chosen}
         onChange={(event) => {
-          const chosen = presets.find(({ name }) => name === event.currentTarget.value);
-          if (chosen) onChoose(chosen);
+          const preset = presets.find(({ name }) => name === event.currentTarget.value);
+          if (preset === undefined) return;
+          setChosen(preset.name);
+          onChoose(preset);
         }}
       >
         <option value="" disabled>
