@@ -42,6 +42,9 @@ ANSWERS = (
 )
 """The schemas that the client reads. Only these and what they refer to become models, so that the import stays quick:
 all of the schema's take a second."""
+DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
+MAX_LINE = 110
+"""Characters of a docstring that has room beside its quotes, four spaces in, within 120."""
 HEADER = "The answers of REST v1. Written by `generate.py` from `openapi.json`."
 REFERENCE = "#/components/schemas/"
 _PLAIN = {"type": "object", "additionalProperties": True}
@@ -128,11 +131,19 @@ def write_models() -> None:
                 *("--output-model-type", "pydantic_v2.BaseModel", "--base-class", "tandem.tolerant_model.Model"),
                 *("--enum-field-as-literal", "all", "--collapse-root-models"),
                 *("--use-union-operator", "--use-standard-collections", "--use-annotated", "--disable-timestamp"),
-                *("--use-schema-description", "--disable-warnings"),
+                *("--use-schema-description", "--use-field-description", "--disable-warnings"),
                 *("--custom-file-header", f'"""{HEADER}"""'),
             ],
             check=True,
         )
+    MODELS.write_text(DOCSTRING.sub(lambda match: on_one_line(match[0]), MODELS.read_text()))
+
+
+def on_one_line(docstring: str) -> str:
+    """A docstring of one line with its quotes beside it; any other as it is."""
+    text = docstring[3:-3].strip()
+    has_room = "\n" not in text and len(text) <= MAX_LINE and not text.endswith('"')
+    return f'"""{text}"""' if has_room else docstring
 
 
 def write_synchronous() -> None:

@@ -12,101 +12,74 @@ from tandem.tolerant_model import Model
 
 
 class BatchAlgebra(Model):
-    """
-    Every derived count of a run, printed at its start and stored with it.
-    """
+    """Every derived count of a run, printed at its start and stored with it."""
 
-    num_groups: Annotated[int, Field(description='Groups in a batch.')]
-    group_size: Annotated[int, Field(description='Trajectories in a group.')]
-    num_trajectories: Annotated[int, Field(description='Trajectories in a batch.')]
-    fragment_size: Annotated[int, Field(description='Trajectories in a fragment.')]
-    num_fragments: Annotated[int, Field(description='Fragments in a batch.')]
-    num_trajectories_per_call: Annotated[
-        int,
-        Field(
-            description='Most trajectories that a lane generates in one call of several fragments; a single fragment may have more.'
-        ),
-    ]
-    num_minibatches: Annotated[int, Field(description='Mini-batches in a batch.')]
-    num_epochs: Annotated[int, Field(description='Passes through a batch.')]
-    num_groups_per_minibatch: Annotated[
-        int, Field(description='Groups in a mini-batch.')
-    ]
-    num_trained_denoising_steps: Annotated[
-        int,
-        Field(
-            description='Denoising steps at which each trajectory is trained on; noise levels, for an algorithm that adds noise to\nfinished samples.'
-        ),
-    ]
-    num_trained_members: Annotated[
-        int | None,
-        Field(
-            description='Units of training that a group makes at each of those steps or levels. Empty: one for each trajectory.'
-        ),
-    ]
-    num_pairs_per_optimizer_step: Annotated[
-        int,
-        Field(
-            description='(trajectory, denoising step) pairs that one optimizer step is computed from.'
-        ),
-    ]
-    micro_batch_size: Annotated[
-        int, Field(description='Most pairs in one forward and backward pass.')
-    ]
-    num_denoising_steps_per_micro_batch: Annotated[
-        int,
-        Field(
-            description='Denoising steps of the same trajectories in one micro-batch; more than 1 where a group alone does not fill it.'
-        ),
-    ]
-    num_micro_batches_per_optimizer_step: Annotated[
-        int,
-        Field(description='Micro-batches of all trainer lanes in one optimizer step.'),
-    ]
-    num_optimizer_steps_per_batch: Annotated[
-        int,
-        Field(
-            description='Optimizer steps in a batch; fewer are taken where mini-batches without spread are skipped.'
-        ),
-    ]
-    filter_groups: Annotated[
-        bool, Field(description='Whether groups without spread are not trained on.')
-    ]
-    max_resamples: Annotated[
-        int,
-        Field(
-            description='Most draws of a group after its first, each because the one before has no spread.'
-        ),
-    ]
+    num_groups: int
+    """Groups in a batch."""
+    group_size: int
+    """Trajectories in a group."""
+    num_trajectories: int
+    """Trajectories in a batch."""
+    fragment_size: int
+    """Trajectories in a fragment."""
+    num_fragments: int
+    """Fragments in a batch."""
+    num_trajectories_per_call: int
+    """Most trajectories that a lane generates in one call of several fragments; a single fragment may have more."""
+    num_minibatches: int
+    """Mini-batches in a batch."""
+    num_epochs: int
+    """Passes through a batch."""
+    num_groups_per_minibatch: int
+    """Groups in a mini-batch."""
+    num_trained_denoising_steps: int
+    """
+    Denoising steps at which each trajectory is trained on; noise levels, for an algorithm that adds noise to
+    finished samples.
+    """
+    num_trained_members: int | None
+    """Units of training that a group makes at each of those steps or levels. Empty: one for each trajectory."""
+    num_pairs_per_optimizer_step: int
+    """(trajectory, denoising step) pairs that one optimizer step is computed from."""
+    micro_batch_size: int
+    """Most pairs in one forward and backward pass."""
+    num_denoising_steps_per_micro_batch: int
+    """Denoising steps of the same trajectories in one micro-batch; more than 1 where a group alone does not fill it."""
+    num_micro_batches_per_optimizer_step: int
+    """Micro-batches of all trainer lanes in one optimizer step."""
+    num_optimizer_steps_per_batch: int
+    """Optimizer steps in a batch; fewer are taken where mini-batches without spread are skipped."""
+    filter_groups: bool
+    """Whether groups without spread are not trained on."""
+    max_resamples: int
+    """Most draws of a group after its first, each because the one before has no spread."""
 
 
 class BestSoFar(Model):
-    """
-    The best point became better, or another one did.
-    """
+    """The best point became better, or another one did."""
 
-    at: Annotated[float, Field(description='Unix time in seconds.')]
-    gpu_hours: Annotated[float, Field(description='What the sweep had cost by then.')]
-    lane_hours: Annotated[
-        float, Field(description='The same for lanes of any kind, CPU lanes included.')
-    ]
-    value: Annotated[
-        float,
-        Field(
-            description="Mean of the objective over the point's seeds, after equally many batches."
-        ),
-    ]
+    at: float
+    """Unix time in seconds."""
+    gpu_hours: float
+    """What the sweep had cost by then."""
+    lane_hours: float
+    """The same for lanes of any kind, CPU lanes included."""
+    value: float
+    """Mean of the objective over the point's seeds, after equally many batches."""
     point: int
 
 
 class CarriedSetting(Model):
-    path: Annotated[str, Field(description='The setting of the spec.')]
+    path: str
+    """The setting of the spec."""
     value: Any
-    source: Annotated[str, Field(description='The settings that it was made of.')]
+    source: str
+    """The settings that it was made of."""
 
 
 class DownloadableFile(Model):
-    path: Annotated[str, Field(description="Path within the version's folder.")]
+    path: str
+    """Path within the version's folder."""
     num_bytes: int
     sha256: str
     url: str
@@ -119,161 +92,81 @@ class ForecastTimes(Model):
 
 
 class GpuFaults(Model):
-    """
-    What the driver has counted against a GPU since it was loaded.
-    """
+    """What the driver has counted against a GPU since it was loaded."""
 
-    xids: Annotated[
-        dict[str, int],
-        Field(
-            description='By Xid code: how often it was seen since the agent started.'
-        ),
-    ]
+    xids: dict[str, int]
+    """By Xid code: how often it was seen since the agent started."""
     ecc_corrected: int | None
     ecc_uncorrected: int | None
-    remapped_rows: Annotated[
-        int | None,
-        Field(
-            description='Rows of memory replaced by spares after uncorrectable errors.'
-        ),
-    ]
-    retired_pages: Annotated[
-        int | None,
-        Field(
-            description="Pages of memory taken out of use after errors, on cards without spare rows: NVIDIA's before Ampere, and AMD's."
-        ),
-    ]
-    remap_pending: Annotated[
-        bool,
-        Field(
-            description='Rows wait for a reset to be replaced, or pages to be taken out of use.'
-        ),
-    ]
-    remap_failed: Annotated[
-        bool,
-        Field(
-            description='No spare row is left, or more pages are bad than the vendor allows: the card must be replaced.'
-        ),
-    ]
-    throttle_reasons: Annotated[
-        list[str],
-        Field(
-            description='Why its clocks are below what they could be, now; idling is no reason.'
-        ),
-    ]
+    remapped_rows: int | None
+    """Rows of memory replaced by spares after uncorrectable errors."""
+    retired_pages: int | None
+    """Pages of memory taken out of use after errors, on cards without spare rows: NVIDIA's before Ampere, and AMD's."""
+    remap_pending: bool
+    """Rows wait for a reset to be replaced, or pages to be taken out of use."""
+    remap_failed: bool
+    """No spare row is left, or more pages are bad than the vendor allows: the card must be replaced."""
+    throttle_reasons: list[str]
+    """Why its clocks are below what they could be, now; idling is no reason."""
     pcie_replays: int | None
-    nvlink_errors: Annotated[
-        int | None,
-        Field(
-            description='Errors of checksums, replays and recoveries of all its NVLink links.'
-        ),
-    ]
-    recovery_action: Annotated[
-        str,
-        Field(
-            description='What the driver itself says that the card needs, such as `reset GPU`; empty for nothing.'
-        ),
-    ]
-    is_lost: Annotated[
-        bool,
-        Field(
-            description='The driver lists the card no more, fails to reach it, or cannot use it before a reset.'
-        ),
-    ]
+    nvlink_errors: int | None
+    """Errors of checksums, replays and recoveries of all its NVLink links."""
+    recovery_action: str
+    """What the driver itself says that the card needs, such as `reset GPU`; empty for nothing."""
+    is_lost: bool
+    """The driver lists the card no more, fails to reach it, or cannot use it before a reset."""
 
 
 class GpuLive(Model):
-    """
-    What a GPU does now.
-    """
+    """What a GPU does now."""
 
-    utilisation: Annotated[
-        float | None,
-        Field(description='Share of the last sampling period in which a kernel ran.'),
-    ]
+    utilisation: float | None
+    """Share of the last sampling period in which a kernel ran."""
     memory_used_bytes: int | None
     temperature: float | None
     memory_temperature: float | None
     power: float | None
     power_limit: float | None
-    energy_joules: Annotated[
-        float | None, Field(description='Since the driver was loaded.')
-    ]
+    energy_joules: float | None
+    """Since the driver was loaded."""
     sm_clock: float | None
     memory_clock: float | None
-    num_processes: Annotated[
-        int | None, Field(description='Processes that hold memory on it.')
-    ]
-    nvlink_bytes_per_second: Annotated[
-        float | None,
-        Field(
-            description='Sent and received over all its NVLink links, since the reading before.'
-        ),
-    ]
+    num_processes: int | None
+    """Processes that hold memory on it."""
+    nvlink_bytes_per_second: float | None
+    """Sent and received over all its NVLink links, since the reading before."""
 
 
 class GpuTopology(Model):
-    """
-    How a GPU is linked to its node and to other GPUs.
-    """
+    """How a GPU is linked to its node and to other GPUs."""
 
-    numa_node: Annotated[
-        int | None,
-        Field(description="The NUMA node of the host's memory that is nearest."),
-    ]
-    nvlink_peers: Annotated[
-        list[str],
-        Field(
-            description='UUIDs of the GPUs that it reaches over NVLink or xGMI, directly or through a switch.'
-        ),
-    ]
-    num_nvlinks_up: Annotated[
-        int | None,
-        Field(
-            description='Active NVLink links; fewer than on its peers means a link that is down.'
-        ),
-    ]
+    numa_node: int | None
+    """The NUMA node of the host's memory that is nearest."""
+    nvlink_peers: list[str]
+    """UUIDs of the GPUs that it reaches over NVLink or xGMI, directly or through a switch."""
+    num_nvlinks_up: int | None
+    """Active NVLink links; fewer than on its peers means a link that is down."""
 
 
 class GroupOfBatch(Model):
-    """
-    What became of one group of a batch.
-    """
+    """What became of one group of a batch."""
 
-    group: Annotated[int, Field(description="The group's index in its batch, from 0.")]
-    prompt_index: Annotated[
-        int, Field(description="The prompt's index among the run's.")
-    ]
-    mean_reward: Annotated[
-        float | None,
-        Field(
-            description='Mean over all members that have a reward; null where none has.'
-        ),
-    ]
-    reward_std: Annotated[
-        float, Field(description='Standard deviation over the same, of the population.')
-    ]
-    has_spread: Annotated[
-        bool,
-        Field(
-            description='Whether some advantage of the group differs from 0: without that it teaches nothing.'
-        ),
-    ]
-    num_dropped_draws: Annotated[
-        int,
-        Field(
-            description='Draws before this one that were dropped for want of spread.'
-        ),
-    ]
-    num_missing: Annotated[
-        int, Field(description='Samples that lack a trained reward.')
-    ]
-    num_repeated_fragments: Annotated[
-        int,
-        Field(
-            description='Fragments that were generated once more, because their lane was lost.'
-        ),
-    ]
+    group: int
+    """The group's index in its batch, from 0."""
+    prompt_index: int
+    """The prompt's index among the run's."""
+    mean_reward: float | None
+    """Mean over all members that have a reward; null where none has."""
+    reward_std: float
+    """Standard deviation over the same, of the population."""
+    has_spread: bool
+    """Whether some advantage of the group differs from 0: without that it teaches nothing."""
+    num_dropped_draws: int
+    """Draws before this one that were dropped for want of spread."""
+    num_missing: int
+    """Samples that lack a trained reward."""
+    num_repeated_fragments: int
+    """Fragments that were generated once more, because their lane was lost."""
 
 
 class Headline(Model):
@@ -282,31 +175,23 @@ class Headline(Model):
     with the untrained policy, a fork with that of its checkpoint.
     """
 
-    reward_before: Annotated[
-        float | None, Field(description='Weighted held-out reward at the beginning.')
-    ] = None
-    reward_after: Annotated[
-        float | None,
-        Field(description='Weighted held-out reward of the newest evaluation.'),
-    ] = None
-    before: Annotated[
-        dict[str, float] | None,
-        Field(description='All held-out means at the beginning, by reward.'),
-    ] = None
-    after: Annotated[
-        dict[str, float] | None,
-        Field(description='All held-out means of the newest evaluation, by reward.'),
-    ] = None
-    batch_after: Annotated[
-        int | None, Field(description='Complete batches before the newest evaluation.')
-    ] = None
-    num_samples: Annotated[
-        int | None, Field(description='Samples of the first evaluation.')
-    ] = None
+    reward_before: float | None = None
+    """Weighted held-out reward at the beginning."""
+    reward_after: float | None = None
+    """Weighted held-out reward of the newest evaluation."""
+    before: dict[str, float] | None = None
+    """All held-out means at the beginning, by reward."""
+    after: dict[str, float] | None = None
+    """All held-out means of the newest evaluation, by reward."""
+    batch_after: int | None = None
+    """Complete batches before the newest evaluation."""
+    num_samples: int | None = None
+    """Samples of the first evaluation."""
 
 
 class LeftOutSetting(Model):
-    source: Annotated[str, Field(description='The setting that was read.')]
+    source: str
+    """The setting that was read."""
     value: Any
     why: str
 
@@ -314,53 +199,36 @@ class LeftOutSetting(Model):
 class Me(Model):
     id: int
     username: str
-    is_pool_admin: Annotated[
-        bool,
-        Field(description='Whether the user may manage nodes, GPUs, pools and shares.'),
-    ]
-    is_superuser: Annotated[
-        bool, Field(description='Whether the user administers the installation.')
-    ]
+    is_pool_admin: bool
+    """Whether the user may manage nodes, GPUs, pools and shares."""
+    is_superuser: bool
+    """Whether the user administers the installation."""
 
 
 class MovedInQueue(Model):
-    words: Annotated[str, Field(description='Such as `moved to the front`.')]
+    words: str
+    """Such as `moved to the front`."""
     by: str
     reason: str
     at: AwareDatetime
 
 
 class Prompt1(Model):
-    """
-    A prompt with its negative prompt, metadata and pictures. Text alone may be written in its place.
-    """
+    """A prompt with its negative prompt, metadata and pictures. Text alone may be written in its place."""
 
-    text: Annotated[str, Field(description='What the model is asked to generate.')]
-    negative: Annotated[
-        str | None,
-        Field(
-            description='What it is to avoid, for families with a negative prompt. Null: `sampling.negative_prompt` of the run.'
-        ),
-    ] = None
-    metadata: Annotated[
-        dict[str, Any] | None,
-        Field(
-            description='Facts for rewards, as a JSON object: counts, objects and colours to check, a reference answer. Reward code of\nyour own reads them; the model never sees them.',
-            max_length=256,
-        ),
-    ] = {}
-    pictures: Annotated[
-        list[str] | None,
-        Field(
-            description='Paths of pictures below TANDEM_MODEL_ROOTS that rewards may compare with. Remote scorers get their bytes.'
-        ),
-    ] = []
-    id: Annotated[
-        str | None,
-        Field(
-            description='Name of the prompt, by which samples of different runs are compared. By default a digest of all the rest.'
-        ),
-    ] = ''
+    text: str
+    """What the model is asked to generate."""
+    negative: str | None = None
+    """What it is to avoid, for families with a negative prompt. Null: `sampling.negative_prompt` of the run."""
+    metadata: Annotated[dict[str, Any] | None, Field(max_length=256)] = {}
+    """
+    Facts for rewards, as a JSON object: counts, objects and colours to check, a reference answer. Reward code of
+    your own reads them; the model never sees them.
+    """
+    pictures: list[str] | None = []
+    """Paths of pictures below TANDEM_MODEL_ROOTS that rewards may compare with. Remote scorers get their bytes."""
+    id: str | None = ''
+    """Name of the prompt, by which samples of different runs are compared. By default a digest of all the rest."""
 
 
 class PromptSet(Model):
@@ -373,11 +241,10 @@ class PromptSet(Model):
 
 
 class RunLane(Model):
-    """
-    A lane that the run holds now.
-    """
+    """A lane that the run holds now."""
 
-    lane: Annotated[str, Field(description='Its id within the run.')]
+    lane: str
+    """Its id within the run."""
     role: Literal['rollout', 'trainer', 'reward'] | str
     node: str
     device: str
@@ -386,161 +253,118 @@ class RunLane(Model):
 class RunProject(Model):
     id: str
     name: str
-    role: Annotated[
-        Literal['viewer', 'editor', 'owner'] | str | None,
-        Field(
-            description="The reader's role in the project; null for one who is no member."
-        ),
-    ]
+    role: Literal['viewer', 'editor', 'owner'] | str | None
+    """The reader's role in the project; null for one who is no member."""
 
 
 class RunSweep(Model):
-    """
-    The sweep that made a run, and the run's place in it.
-    """
+    """The sweep that made a run, and the run's place in it."""
 
     id: str
     name: str
-    point: Annotated[int, Field(description='Number of the point, from 1.')]
+    point: int
+    """Number of the point, from 1."""
     seed: int
 
 
 class Rung(Model):
-    """
-    What a point reported at a rung.
-    """
+    """What a point reported at a rung."""
 
     num_samples: int
-    value: Annotated[
-        float, Field(description="Mean of the objective over the point's seeds.")
-    ]
+    value: float
+    """Mean of the objective over the point's seeds."""
     is_pruned: bool
-    reason: Annotated[
-        str, Field(description='Why it was pruned; empty where it went on.')
-    ]
+    reason: str
+    """Why it was pruned; empty where it went on."""
     at: AwareDatetime
 
 
 class RunsAhead(Model):
     num_runs: int
-    num_runs_of_others: Annotated[
-        int, Field(description='Those of projects that are not yours.')
-    ]
+    num_runs_of_others: int
+    """Those of projects that are not yours."""
     num_other_projects: int
-    lanes: Annotated[
-        dict[str, int], Field(description='Lanes that all of them want, by kind.')
-    ]
+    lanes: dict[str, int]
+    """Lanes that all of them want, by kind."""
 
 
 class SavedCheckpoint(Model):
-    """
-    A resumable checkpoint.
-    """
+    """A resumable checkpoint."""
 
     id: int
     attempt: int
-    batch: Annotated[int, Field(description='Complete batches.')]
+    batch: int
+    """Complete batches."""
     policy_version: int
     optimizer_step: int
     uri: str
     num_bytes: int
-    created_at: Annotated[float, Field(description='Unix seconds.')]
-    is_kept: Annotated[
-        bool | None,
-        Field(
-            description='Whether its files are still there: a driver keeps the newest few, and those that runs were forked from. Null\nwhere the checkpoint store does not answer.'
-        ),
-    ]
-    training_reward: Annotated[
-        float | None,
-        Field(
-            description='Mean training reward of the batch that it was written after.'
-        ),
-    ]
-    held_out_reward: Annotated[
-        float | None,
-        Field(
-            description='Held-out reward of its weights; null where they were not evaluated.'
-        ),
-    ]
+    created_at: float
+    """Unix seconds."""
+    is_kept: bool | None
+    """
+    Whether its files are still there: a driver keeps the newest few, and those that runs were forked from. Null
+    where the checkpoint store does not answer.
+    """
+    training_reward: float | None
+    """Mean training reward of the batch that it was written after."""
+    held_out_reward: float | None
+    """Held-out reward of its weights; null where they were not evaluated."""
 
 
 class Series(Model):
-    """
-    One curve as columns of one length.
-    """
+    """One curve as columns of one length."""
 
     batch: list[int]
     optimizer_step: list[int]
-    at: Annotated[
-        list[float], Field(description='Unix times of the points, in seconds.')
-    ]
+    at: list[float]
+    """Unix times of the points, in seconds."""
     value: list[float]
-    min: Annotated[
-        list[float],
-        Field(
-            description='Smallest value behind the point; the value itself for an exact point.'
-        ),
-    ]
+    min: list[float]
+    """Smallest value behind the point; the value itself for an exact point."""
     max: list[float]
 
 
 class SplitPoint(Model):
-    """
-    The throughput of one mode at one number of trainer lanes.
-    """
+    """The throughput of one mode at one number of trainer lanes."""
 
     num_trainer: int
     samples_per_second: float
-    is_simulated: Annotated[
-        bool,
-        Field(
-            description='Whether it was simulated; otherwise `samples_per_second` is an upper limit, or in pools too large to simulate an\nestimate.'
-        ),
-    ]
+    is_simulated: bool
+    """
+    Whether it was simulated; otherwise `samples_per_second` is an upper limit, or in pools too large to simulate an
+    estimate.
+    """
 
 
 class Plan(Model):
-    """
-    The plan with every field written out.
-    """
+    """The plan with every field written out."""
 
 
 class SweepPreview(Model):
-    """
-    What a sweep would run.
-    """
+    """What a sweep would run."""
 
-    plan: Annotated[Plan, Field(description='The plan with every field written out.')]
-    points: Annotated[
-        list[dict[str, Any]], Field(description='The settings of each point.')
-    ]
-    num_runs: Annotated[int, Field(description='Of all points with all seeds.')]
-    num_samples: Annotated[
-        int, Field(description='Samples of all runs, if none is pruned.')
-    ]
+    plan: Plan
+    """The plan with every field written out."""
+    points: list[dict[str, Any]]
+    """The settings of each point."""
+    num_runs: int
+    """Of all points with all seeds."""
+    num_samples: int
+    """Samples of all runs, if none is pruned."""
     num_invalid_draws: int
-    invalid_draw: Annotated[
-        str, Field(description='The first invalid draw, with why; empty for none.')
-    ]
-    rungs: Annotated[
-        list[int],
-        Field(description='Samples at which the points with most samples are judged.'),
-    ]
+    invalid_draw: str
+    """The first invalid draw, with why; empty for none."""
+    rungs: list[int]
+    """Samples at which the points with most samples are judged."""
 
 
 class SweptRun(Model):
-    """
-    A point with one seed.
-    """
+    """A point with one seed."""
 
     seed: int
-    id: Annotated[
-        str | None,
-        Field(
-            description='Null for a run that waits to be created, could not be, or was deleted since.'
-        ),
-    ]
+    id: str | None
+    """Null for a run that waits to be created, could not be, or was deleted since."""
     name: str
     state: (
         Literal[
@@ -557,134 +381,85 @@ class SweptRun(Model):
         | str
         | None
     )
-    problem: Annotated[
-        str, Field(description='Why no run could be created; empty otherwise.')
-    ]
-    value: Annotated[
-        float | None,
-        Field(description='The newest value of the objective; null before the first.'),
-    ]
-    num_samples: Annotated[int, Field(description='Samples that it has trained on.')]
+    problem: str
+    """Why no run could be created; empty otherwise."""
+    value: float | None
+    """The newest value of the objective; null before the first."""
+    num_samples: int
+    """Samples that it has trained on."""
     gpu_hours: float
 
 
 class TrainerChangeSeconds(Model):
-    """
-    What it took to replace the trainer gang, in seconds of the driver's clock; training stood still meanwhile.
-    """
+    """What it took to replace the trainer gang, in seconds of the driver's clock; training stood still meanwhile."""
 
-    checkpoint: Annotated[
-        float,
-        Field(
-            description='From the end of the batch until its checkpoint was written and all lanes concerned were free.'
-        ),
-    ]
-    start: Annotated[
-        float,
-        Field(description='From then until the new processes had loaded the model.'),
-    ]
-    restore: Annotated[float, Field(description='Reading the checkpoint.')]
+    checkpoint: float
+    """From the end of the batch until its checkpoint was written and all lanes concerned were free."""
+    start: float
+    """From then until the new processes had loaded the model."""
+    restore: float
+    """Reading the checkpoint."""
 
 
 class UsageRow(Model):
-    """
-    What one project, user, card, … used inside the window.
-    """
+    """What one project, user, card, … used inside the window."""
 
-    key: Annotated[
-        str,
-        Field(description='Id of what was summed over; empty where it was deleted.'),
-    ]
+    key: str
+    """Id of what was summed over; empty where it was deleted."""
     name: str
-    lane_hours: Annotated[
-        float, Field(description='Hours of all lanes, CPU lanes too.')
-    ]
+    lane_hours: float
+    """Hours of all lanes, CPU lanes too."""
     gpu_hours: float
-    cost: Annotated[
-        Decimal | None,
-        Field(
-            description='At the prices that the GPUs had when they were allocated; null where none had one.'
-        ),
-    ]
+    cost: Decimal | None
+    """At the prices that the GPUs had when they were allocated; null where none had one."""
     num_runs: int
-    unpriced_gpu_hours: Annotated[
-        float,
-        Field(description='GPU hours without a price, which the cost leaves out.'),
-    ]
+    unpriced_gpu_hours: float
+    """GPU hours without a price, which the cost leaves out."""
 
 
 class Validation(Model):
     ok: bool
-    errors: Annotated[
-        dict[str, list[str]], Field(description='Messages by dotted field path.')
-    ]
-    lines: Annotated[
-        dict[str, int],
-        Field(
-            description="Lines of the YAML that was sent on which the errors' fields stand."
-        ),
-    ]
-    document: Annotated[
-        dict[str, Any] | None,
-        Field(
-            description='What was refused, as it was read; null for a valid spec, and for YAML that is no mapping.'
-        ),
-    ]
+    errors: dict[str, list[str]]
+    """Messages by dotted field path."""
+    lines: dict[str, int]
+    """Lines of the YAML that was sent on which the errors' fields stand."""
+    document: dict[str, Any] | None
+    """What was refused, as it was read; null for a valid spec, and for YAML that is no mapping."""
     algebra: BatchAlgebra | None
     algebra_text: str | None
-    warnings: Annotated[
-        list[str],
-        Field(
-            description='Why a valid spec may still fail, such as too little memory.'
-        ),
-    ]
-    spec: Annotated[
-        dict[str, Any] | None,
-        Field(description='The spec with every field written out.'),
-    ]
+    warnings: list[str]
+    """Why a valid spec may still fail, such as too little memory."""
+    spec: dict[str, Any] | None
+    """The spec with every field written out."""
     yaml: str | None
 
 
 class ObservedUnits(RootModel[list[Any]]):
-    root: Annotated[
-        list[Any],
-        Field(
-            description='The fewest and the most units of one call that were measured. If both are equal, only the sum for that size is\nknown, not how it divides into `per_call` and `per_unit`. Empty: the cost is an estimate.',
-            min_length=2,
-        ),
-    ] = None
+    root: Annotated[list[Any], Field(min_length=2)] = None
+    """
+    The fewest and the most units of one call that were measured. If both are equal, only the sum for that size is
+    known, not how it divides into `per_call` and `per_unit`. Empty: the cost is an estimate.
+    """
 
 
 class WorkCost(Model):
-    """
-    The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`.
-    """
+    """The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`."""
 
-    lane: Annotated[
-        str, Field(description="A lane's id, or `gang` for all trainer lanes together.")
-    ]
-    kind: Annotated[
-        str,
-        Field(
-            description='The kind of work, one of those that `worker.scheduling.core.costs` defines with their units.'
-        ),
-    ]
-    per_call: Annotated[
-        float, Field(description='Seconds of a call, whatever its size.')
-    ]
-    per_unit: Annotated[float, Field(description='Seconds of each unit of a call.')]
-    observed_units: Annotated[
-        ObservedUnits | None,
-        Field(
-            description='The fewest and the most units of one call that were measured. If both are equal, only the sum for that size is\nknown, not how it divides into `per_call` and `per_unit`. Empty: the cost is an estimate.'
-        ),
-    ]
-    relative_error: Annotated[
-        float | None,
-        Field(
-            description='The standard error of the measured seconds of a unit ÷ their mean; empty where too few were measured to tell.'
-        ),
-    ]
+    lane: str
+    """A lane's id, or `gang` for all trainer lanes together."""
+    kind: str
+    """The kind of work, one of those that `worker.scheduling.core.costs` defines with their units."""
+    per_call: float
+    """Seconds of a call, whatever its size."""
+    per_unit: float
+    """Seconds of each unit of a call."""
+    observed_units: ObservedUnits | None
+    """
+    The fewest and the most units of one call that were measured. If both are equal, only the sum for that size is
+    known, not how it divides into `per_call` and `per_unit`. Empty: the cost is an estimate.
+    """
+    relative_error: float | None
+    """The standard error of the measured seconds of a unit ÷ their mean; empty where too few were measured to tell."""
 
 
 class Adapter(Model):
@@ -692,93 +467,62 @@ class Adapter(Model):
     attempt: int
     batch: int
     policy_version: int
-    tuning: Annotated[
-        Literal['lora', 'full'] | str,
-        Field(
-            description='`lora`: one file; `full`: the whole transformer, in several.'
-        ),
-    ]
+    tuning: Literal['lora', 'full'] | str
+    """`lora`: one file; `full`: the whole transformer, in several."""
     final: bool
-    num_bytes: Annotated[int, Field(description='Of all files together.')]
+    num_bytes: int
+    """Of all files together."""
     sha256: str
     files: list[DownloadableFile]
-    folder: Annotated[
-        str, Field(description='Name of the folder that the archive unpacks to.')
-    ]
-    url: Annotated[
-        str,
-        Field(description='The LoRA file; of several files, all of them as one tar.'),
-    ]
-    archive_url: Annotated[str, Field(description='All files as one uncompressed tar.')]
-    created_at: Annotated[float, Field(description='Unix seconds.')]
+    folder: str
+    """Name of the folder that the archive unpacks to."""
+    url: str
+    """The LoRA file; of several files, all of them as one tar."""
+    archive_url: str
+    """All files as one uncompressed tar."""
+    created_at: float
+    """Unix seconds."""
 
 
 class AdapterPage(Model):
-    """
-    One page: AdapterBody
-    """
+    """One page: AdapterBody"""
 
     next: AnyUrl | None
     results: list[Adapter]
 
 
 class CreatedToken(Model):
-    id: Annotated[str, Field(description="The token's first characters.")]
+    id: str
+    """The token's first characters."""
     name: str
     created_at: AwareDatetime
     expires_at: AwareDatetime | None
-    last_used_at: Annotated[
-        AwareDatetime | None,
-        Field(description='To the minute; null for one never used.'),
-    ]
+    last_used_at: AwareDatetime | None
+    """To the minute; null for one never used."""
     scopes: list[Literal['read', 'run', 'pool', 'admin'] | str]
-    projects: Annotated[
-        list[UUID] | None,
-        Field(
-            description='Ids of the projects that it is limited to; null for every project of its user.'
-        ),
-    ]
-    pools: Annotated[
-        list[str],
-        Field(
-            description='Names of the pools that it is limited to; empty for every pool.'
-        ),
-    ]
-    token: Annotated[
-        str,
-        Field(
-            description='The token itself. It is shown this once; only its hash is kept.'
-        ),
-    ]
+    projects: list[UUID] | None
+    """Ids of the projects that it is limited to; null for every project of its user."""
+    pools: list[str]
+    """Names of the pools that it is limited to; empty for every pool."""
+    token: str
+    """The token itself. It is shown this once; only its hash is kept."""
 
 
 class Curves(Model):
-    series: Annotated[
-        dict[str, Series], Field(description="Curves by the metric's name.")
-    ]
-    keys: Annotated[
-        list[str],
-        Field(
-            description='Every metric that the run has reported, those that were not asked for included.'
-        ),
-    ]
-    stream_seq: Annotated[
-        int,
-        Field(
-            description='Number of the newest item read; the socket sends what follows.'
-        ),
-    ]
+    series: dict[str, Series]
+    """Curves by the metric's name."""
+    keys: list[str]
+    """Every metric that the run has reported, those that were not asked for included."""
+    stream_seq: int
+    """Number of the newest item read; the socket sends what follows."""
 
 
 class Failure(Model):
-    """
-    Why a run failed, and what to try; `runs.attempts.failure` finds it.
-    """
+    """Why a run failed, and what to try; `runs.attempts.failure` finds it."""
 
-    reason: Annotated[
-        str, Field(description='One sentence with the field, the value and what to do.')
-    ]
-    phase: Annotated[
+    reason: str
+    """One sentence with the field, the value and what to do."""
+    phase: (
         Literal['']
         | Literal[
             'bootstrap',
@@ -791,84 +535,53 @@ class Failure(Model):
             'export',
             'finish',
         ]
-        | str,
-        Field(
-            description='What the driver was doing when it failed; empty if unknown.'
-        ),
-    ]
-    details: Annotated[
-        str,
-        Field(description='The end of the traceback, or of what the driver reported.'),
-    ]
-    log_tail: Annotated[
-        str, Field(description="The last log lines of the driver's job.")
-    ]
+        | str
+    )
+    """What the driver was doing when it failed; empty if unknown."""
+    details: str
+    """The end of the traceback, or of what the driver reported."""
+    log_tail: str
+    """The last log lines of the driver's job."""
     suggestions: list[str]
 
 
 class FreeLanes(Model):
-    """
-    Free lanes of the pool that could join the run in a role.
-    """
+    """Free lanes of the pool that could join the run in a role."""
 
     role: Literal['rollout', 'trainer', 'reward'] | str
-    device: Annotated[str, Field(description='Their accelerator, or `cpu`.')]
+    device: str
+    """Their accelerator, or `cpu`."""
     number: int
 
 
 class GpuIdentity(Model):
-    """
-    What a GPU is; changes only with its driver.
-    """
+    """What a GPU is; changes only with its driver."""
 
-    uuid: Annotated[
-        str,
-        Field(description="As its driver reports it; of a MIG slice, the slice's own."),
-    ]
-    index: Annotated[
-        int,
-        Field(
-            description='Its index on the node, in the order of PCI addresses; MIG slices have that of their card.'
-        ),
-    ]
+    uuid: str
+    """As its driver reports it; of a MIG slice, the slice's own."""
+    index: int
+    """Its index on the node, in the order of PCI addresses; MIG slices have that of their card."""
     vendor: Literal['nvidia', 'amd'] | str
-    model: Annotated[
-        str,
-        Field(
-            description='The product name, by which the planner finds its hardware profile.'
-        ),
-    ]
+    model: str
+    """The product name, by which the planner finds its hardware profile."""
     architecture: str
-    compute_capability: Annotated[
-        str,
-        Field(description='`major.minor`; of an AMD GPU the target, such as `gfx942`.'),
-    ]
+    compute_capability: str
+    """`major.minor`; of an AMD GPU the target, such as `gfx942`."""
     memory_bytes: int | None
-    pci_address: Annotated[
-        str,
-        Field(
-            description='`domain:bus:device.function` in lower case, as Linux writes it.'
-        ),
-    ]
-    driver: Annotated[str, Field(description='Version of the kernel driver.')]
-    runtime: Annotated[
-        str, Field(description='Newest version of CUDA or ROCm that the driver serves.')
-    ]
-    max_sm_clock: Annotated[
-        float | None,
-        Field(
-            description='The highest clock of its cores, in megahertz; below it under load something holds the card back.'
-        ),
-    ]
-    parent_uuid: Annotated[
-        str, Field(description='Of a MIG slice: the card that it is part of.')
-    ]
+    pci_address: str
+    """`domain:bus:device.function` in lower case, as Linux writes it."""
+    driver: str
+    """Version of the kernel driver."""
+    runtime: str
+    """Newest version of CUDA or ROCm that the driver serves."""
+    max_sm_clock: float | None
+    """The highest clock of its cores, in megahertz; below it under load something holds the card back."""
+    parent_uuid: str
+    """Of a MIG slice: the card that it is part of."""
 
 
 class GpuTestStep(Model):
-    """
-    One step of a test that has ended.
-    """
+    """One step of a test that has ended."""
 
     name: (
         Literal['device', 'matrix_product', 'memory_sweep', 'engine', 'all_reduce']
@@ -876,60 +589,41 @@ class GpuTestStep(Model):
     )
     outcome: Literal['passed', 'failed', 'skipped'] | str
     seconds: float
-    detail: Annotated[
-        str, Field(description='What was measured, or what went wrong, as a sentence.')
-    ]
+    detail: str
+    """What was measured, or what went wrong, as a sentence."""
 
 
 class ImportedSpec(Model):
-    kind: Annotated[
-        Literal['flow_grpo', 'diffusers'] | str,
-        Field(description='As what the text was read.'),
-    ]
-    functions: Annotated[
-        list[str], Field(description="The configurations of flow_grpo's file.")
-    ]
-    spec: Annotated[
-        dict[str, Any],
-        Field(
-            description="The spec's document, without prompts; of diffusers, without rewards too."
-        ),
-    ]
-    yaml: Annotated[
-        str, Field(description='The same as YAML; empty where there is none.')
-    ]
+    kind: Literal['flow_grpo', 'diffusers'] | str
+    """As what the text was read."""
+    functions: list[str]
+    """The configurations of flow_grpo's file."""
+    spec: dict[str, Any]
+    """The spec's document, without prompts; of diffusers, without rewards too."""
+    yaml: str
+    """The same as YAML; empty where there is none."""
     carried: list[CarriedSetting]
     left_out: list[LeftOutSetting]
 
 
 class LaneProgress(Model):
-    """
-    How far one lane of a resize is.
-    """
+    """How far one lane of a resize is."""
 
-    lane: Annotated[str, Field(description="The lane's id.")]
-    role: Annotated[
-        Literal['rollout', 'trainer', 'reward'] | str | None,
-        Field(
-            description='Its role once the resize is done; null for a lane that leaves.'
-        ),
-    ]
-    step: Annotated[
+    lane: str
+    """The lane's id."""
+    role: Literal['rollout', 'trainer', 'reward'] | str | None
+    """Its role once the resize is done; null for a lane that leaves."""
+    step: (
         Literal[
             'waiting', 'starting', 'leaving', 'joined', 'kept', 'released', 'given_up'
         ]
-        | str,
-        Field(description='How far it is.'),
-    ]
-    detail: Annotated[
-        str, Field(description='Why it could not be started, in one sentence.')
-    ]
-    num_dropped: Annotated[
-        int,
-        Field(
-            description='Fragments that it had under way when its seconds were over, and that others do again.'
-        ),
-    ]
+        | str
+    )
+    """How far it is."""
+    detail: str
+    """Why it could not be started, in one sentence."""
+    num_dropped: int
+    """Fragments that it had under way when its seconds were over, and that others do again."""
 
 
 class ListedPromptSet(Model):
@@ -937,14 +631,13 @@ class ListedPromptSet(Model):
     name: str
     project: UUID
     num_prompts: int
-    first_prompts: Annotated[list[str | Prompt1], Field(description='At most three.')]
+    first_prompts: list[str | Prompt1]
+    """At most three."""
     created_at: AwareDatetime
 
 
 class ListedRun(Model):
-    """
-    A line of the runs list, as one reader may see it.
-    """
+    """A line of the runs list, as one reader may see it."""
 
     id: str
     name: str
@@ -989,10 +682,8 @@ class ListedRun(Model):
     tags: list[str]
     archived_at: AwareDatetime | None
     project: RunProject
-    created_by: Annotated[
-        str | None,
-        Field(description='Name of the user; null for an account that was deleted.'),
-    ]
+    created_by: str | None
+    """Name of the user; null for an account that was deleted."""
     legal_actions: list[
         Literal[
             'pause',
@@ -1005,30 +696,16 @@ class ListedRun(Model):
         ]
         | str
     ]
-    waiting: Annotated[
-        str,
-        Field(
-            description='What a queued run waits for, in one sentence; empty for any other.'
-        ),
-    ]
-    warning: Annotated[
-        str,
-        Field(
-            description='What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing.'
-        ),
-    ]
-    sweep: Annotated[
-        RunSweep | None,
-        Field(
-            description='The sweep that made the run; null for any other, and once the sweep was deleted.'
-        ),
-    ]
+    waiting: str
+    """What a queued run waits for, in one sentence; empty for any other."""
+    warning: str
+    """What is amiss with a run that works, in one sentence: GPUs that do nothing. Empty for nothing."""
+    sweep: RunSweep | None
+    """The sweep that made the run; null for any other, and once the sweep was deleted."""
 
 
 class ListedSweep(Model):
-    """
-    A line of the list of sweeps, as one reader may see it.
-    """
+    """A line of the list of sweeps, as one reader may see it."""
 
     num_points: int
     num_runs: int
@@ -1037,83 +714,60 @@ class ListedSweep(Model):
     id: str
     name: str
     project: RunProject
-    created_by: Annotated[
-        str | None,
-        Field(description='Name of the user; null for an account that was deleted.'),
-    ]
+    created_by: str | None
+    """Name of the user; null for an account that was deleted."""
     created_at: AwareDatetime
     ended_at: AwareDatetime | None
     state: Literal['running', 'stopping', 'stopped', 'completed'] | str
-    reason: Annotated[
-        str,
-        Field(
-            description='Why it starts no more runs; empty while it does, and for one that ended by itself.'
-        ),
-    ]
+    reason: str
+    """Why it starts no more runs; empty while it does, and for one that ended by itself."""
     num_pruned: int
-    gpu_hours: Annotated[
-        float,
-        Field(description='Of the lanes that its runs held; CPU lanes cost none.'),
-    ]
+    gpu_hours: float
+    """Of the lanes that its runs held; CPU lanes cost none."""
     budget_gpu_hours: float | None
 
 
 class LogEntry(Model):
-    """
-    A log record, or an event of the run in a sentence.
-    """
+    """A log record, or an event of the run in a sentence."""
 
-    stream_seq: Annotated[
-        int, Field(description="The number of what it tells, in the run's stream.")
-    ]
-    at: Annotated[float, Field(description='Unix time in seconds.')]
+    stream_seq: int
+    """The number of what it tells, in the run's stream."""
+    at: float
+    """Unix time in seconds."""
     attempt: int
-    type: Annotated[
-        str,
-        Field(
-            description="`log` for a record of the engine's log; else the type of the event."
-        ),
-    ]
+    type: str
+    """`log` for a record of the engine's log; else the type of the event."""
     level: Literal['debug', 'info', 'warning', 'error'] | str
-    source: Annotated[str, Field(description='A lane, `driver` or `web`.')]
+    source: str
+    """A lane, `driver` or `web`."""
     text: str
 
 
 class MirroredRun(Model):
-    """
-    A run in one mirror.
-    """
+    """A run in one mirror."""
 
     mirror: UUID
     name: str
     kind: Literal['wandb', 'wandb_offline', 'mlflow', 'tensorboard'] | str
     is_active: bool
     state: Literal['following', 'done', 'given_up'] | str
-    url: Annotated[
-        str,
-        Field(
-            description="The run's page there; empty for folders, and before anything is there."
-        ),
-    ]
-    folder: Annotated[str, Field(description='Below `TANDEM_VAR`; empty for servers.')]
-    batch: Annotated[int, Field(description='Everything up to this batch is there.')]
+    url: str
+    """The run's page there; empty for folders, and before anything is there."""
+    folder: str
+    """Below `TANDEM_VAR`; empty for servers."""
+    batch: int
+    """Everything up to this batch is there."""
     num_batches_behind: int
-    num_pictures_left_out: Annotated[
-        int, Field(description='Not stored in time, or not taken there.')
-    ]
-    num_failures: Annotated[
-        int, Field(description='Failed tries since the last that was accepted.')
-    ]
-    error: Annotated[
-        str, Field(description='Of the last try; empty where it was accepted.')
-    ]
-    next_at: Annotated[
-        AwareDatetime | None, Field(description='When it is written next.')
-    ]
-    begun_at: Annotated[
-        AwareDatetime | None,
-        Field(description='Since when it is being written; null between two.'),
-    ]
+    num_pictures_left_out: int
+    """Not stored in time, or not taken there."""
+    num_failures: int
+    """Failed tries since the last that was accepted."""
+    error: str
+    """Of the last try; empty where it was accepted."""
+    next_at: AwareDatetime | None
+    """When it is written next."""
+    begun_at: AwareDatetime | None
+    """Since when it is being written; null between two."""
     accepted_at: AwareDatetime | None
 
 
@@ -1123,102 +777,81 @@ class PipelineSpec(Model):
     the time that it takes; `max_staleness: 1`, `stale_clip` and `importance_cap` change what is trained on.
     """
 
-    placement: Annotated[
-        Literal['colocated', 'disaggregated', 'auto'] | str,
-        Field(
-            description='Which lanes do what. `colocated`: every lane generates, then every lane trains; needs no balance and is the\nbaseline. `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy.\n`auto`: the planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and\nswitches.'
-        ),
-    ]
-    gap: Annotated[
-        bool,
-        Field(
-            description='Train on groups as soon as they are complete and scored, while other groups of the batch are still generated\n(generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. It has no effect with\n`advantage_std: batch`.'
-        ),
-    ]
-    tsp: Annotated[
-        bool,
-        Field(
-            description='Share out (trajectory, denoising step) pairs over the trainer lanes one by one (time-step parallelism); off, all\npairs of a trajectory go to one lane. On is usual: lanes wait less for each other, the more so with few trajectories\nfor each lane.'
-        ),
-    ]
-    tag: Annotated[
-        Literal['off', 'greedy', 'search'] | str,
-        Field(
-            description='Whether idle trainer lanes are lent to generation (trainer-assisted generation). `greedy` lends whenever\nfragments wait that rollout lanes would not all end before; `search` only where the batch is predicted to end\nsooner, switching costs included. Use `search` where trainer lanes show long bubbles; lending coarse fragments\ngreedily can be slower than `off` (UniRL measured 0.68× where lanes were lent whenever they idled).'
-        ),
-    ]
-    max_staleness: Annotated[
-        Literal[0, 1],
-        Field(
-            description='Policy versions by which samples may be older than the trained weights. 0 is strictly on-policy. 1 lets rollout\nlanes begin the next batch with the version before, so that they do not wait for training; a trajectory never mixes\nversions. The published gain is 1.36× to 1.44× (UniRL, Wan2.1), with slightly more clipping.'
-        ),
-    ]
-    stale_clip: Annotated[
-        Literal['proximal', 'behaviour'] | str,
-        Field(
-            description='Which policy the ratio of stale samples is clipped around. `proximal`: the newest weights before training on the\nbatch, with each sample weighted by how much likelier they make it than the older weights that generated it\n(decoupled PPO, arXiv 2110.00641). `behaviour`: those older weights; a small clip range then silences a third or\nmore of the stale samples before training on them begins.'
-        ),
-    ]
-    importance_cap: Annotated[
-        float | None,
-        Field(
-            description='Upper bound on the weight of stale samples that `stale_clip: proximal` gives them (truncated importance\nsampling). Empty: 2. Likelihoods are means over all latent dimensions, so weights are close to 1 and the bound is\nrarely reached; lower it towards 1 when single samples dominate the update.'
-        ),
-    ]
-    deterministic: Annotated[
-        bool,
-        Field(
-            description='Accumulate gradients in the order of prompts, never of arrival, so that one trainer rank reaches bitwise the same\nweights in every run with these settings. Trainer lanes wait for the next in order, so it costs time. Turn it on to\nreproduce a result or to compare two changes exactly.'
-        ),
-    ]
+    placement: Literal['colocated', 'disaggregated', 'auto'] | str
+    """
+    Which lanes do what. `colocated`: every lane generates, then every lane trains; needs no balance and is the
+    baseline. `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy.
+    `auto`: the planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and
+    switches.
+    """
+    gap: bool
+    """
+    Train on groups as soon as they are complete and scored, while other groups of the batch are still generated
+    (generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. It has no effect with
+    `advantage_std: batch`.
+    """
+    tsp: bool
+    """
+    Share out (trajectory, denoising step) pairs over the trainer lanes one by one (time-step parallelism); off, all
+    pairs of a trajectory go to one lane. On is usual: lanes wait less for each other, the more so with few trajectories
+    for each lane.
+    """
+    tag: Literal['off', 'greedy', 'search'] | str
+    """
+    Whether idle trainer lanes are lent to generation (trainer-assisted generation). `greedy` lends whenever
+    fragments wait that rollout lanes would not all end before; `search` only where the batch is predicted to end
+    sooner, switching costs included. Use `search` where trainer lanes show long bubbles; lending coarse fragments
+    greedily can be slower than `off` (UniRL measured 0.68× where lanes were lent whenever they idled).
+    """
+    max_staleness: Literal[0, 1]
+    """
+    Policy versions by which samples may be older than the trained weights. 0 is strictly on-policy. 1 lets rollout
+    lanes begin the next batch with the version before, so that they do not wait for training; a trajectory never mixes
+    versions. The published gain is 1.36× to 1.44× (UniRL, Wan2.1), with slightly more clipping.
+    """
+    stale_clip: Literal['proximal', 'behaviour'] | str
+    """
+    Which policy the ratio of stale samples is clipped around. `proximal`: the newest weights before training on the
+    batch, with each sample weighted by how much likelier they make it than the older weights that generated it
+    (decoupled PPO, arXiv 2110.00641). `behaviour`: those older weights; a small clip range then silences a third or
+    more of the stale samples before training on them begins.
+    """
+    importance_cap: float | None
+    """
+    Upper bound on the weight of stale samples that `stale_clip: proximal` gives them (truncated importance
+    sampling). Empty: 2. Likelihoods are means over all latent dimensions, so weights are close to 1 and the bound is
+    rarely reached; lower it towards 1 when single samples dominate the update.
+    """
+    deterministic: bool
+    """
+    Accumulate gradients in the order of prompts, never of arrival, so that one trainer rank reaches bitwise the same
+    weights in every run with these settings. Trainer lanes wait for the next in order, so it costs time. Turn it on to
+    reproduce a result or to compare two changes exactly.
+    """
 
 
 class PlanChoice(Model):
-    """
-    The best choice of one mode, with the planner's predictions for it.
-    """
+    """The best choice of one mode, with the planner's predictions for it."""
 
-    pipeline: Annotated[
-        PipelineSpec,
-        Field(
-            description='The `pipeline` section of the spec that an attempt would use.'
-        ),
-    ]
+    pipeline: PipelineSpec
+    """The `pipeline` section of the spec that an attempt would use."""
     num_rollout: int
     num_trainer: int
     fragment_size: int
     samples_per_second: float
     batch_seconds: float
-    is_simulated: Annotated[
-        bool,
-        Field(
-            description='Whether the throughput was simulated; otherwise, in pools or batches too large for that, it is an estimate.'
-        ),
-    ]
-    bound_share: Annotated[
-        float,
-        Field(
-            description='Share of the throughput that no schedule with at most the staleness asked for exceeds on these lanes.'
-        ),
-    ]
-    mean_staleness: Annotated[
-        float | None,
-        Field(
-            description='Mean staleness of the simulated samples; null where nothing was simulated.'
-        ),
-    ]
-    memory_bytes: Annotated[
-        dict[str, float],
-        Field(
-            description='Memory of the lane with the highest peak, by what the lane does.'
-        ),
-    ]
+    is_simulated: bool
+    """Whether the throughput was simulated; otherwise, in pools or batches too large for that, it is an estimate."""
+    bound_share: float
+    """Share of the throughput that no schedule with at most the staleness asked for exceeds on these lanes."""
+    mean_staleness: float | None
+    """Mean staleness of the simulated samples; null where nothing was simulated."""
+    memory_bytes: dict[str, float]
+    """Memory of the lane with the highest peak, by what the lane does."""
 
 
 class PlanPreview(Model):
-    """
-    A plan made before there is a run.
-    """
+    """A plan made before there is a run."""
 
     mode: Literal['colocated', 'disaggregated', 'gap', 'tsp', 'tag', 'stale'] | str
     trainers: list[int]
@@ -1231,33 +864,21 @@ class PlanPreview(Model):
     num_batches_measured: int
     fragment_sizes_measured: list[int]
     expected: list[WorkCost]
-    fits_pool: Annotated[
-        bool, Field(description='Whether the pool has as many lanes, free or not.')
-    ]
-    card_bytes: Annotated[
-        dict[str, float],
-        Field(
-            description='Memory of each device that the planner knows, against which it judges `memory_bytes`.'
-        ),
-    ]
-    price_per_hour: Annotated[
-        float | None,
-        Field(
-            description="What the run's lanes cost in an hour, each at the mean price of its device's lanes in the pool; null where none\nhas a price."
-        ),
-    ]
-    num_unpriced_lanes: Annotated[
-        int,
-        Field(
-            description="Number of the run's lanes on GPUs without a price, which `price_per_hour` leaves out."
-        ),
-    ]
+    fits_pool: bool
+    """Whether the pool has as many lanes, free or not."""
+    card_bytes: dict[str, float]
+    """Memory of each device that the planner knows, against which it judges `memory_bytes`."""
+    price_per_hour: float | None
+    """
+    What the run's lanes cost in an hour, each at the mean price of its device's lanes in the pool; null where none
+    has a price.
+    """
+    num_unpriced_lanes: int
+    """Number of the run's lanes on GPUs without a price, which `price_per_hour` leaves out."""
 
 
 class PoolLane(Model):
-    """
-    A lane of the pool, and the run that holds it if you may see that run.
-    """
+    """A lane of the pool, and the run that holds it if you may see that run."""
 
     state: (
         Literal[
@@ -1272,26 +893,17 @@ class PoolLane(Model):
         ]
         | str
     )
-    place: Annotated[
-        str, Field(description='What is decided about: a lane, its GPU or its node.')
-    ]
-    reason: Annotated[
-        str,
-        Field(description='Why it takes no work, or will take none once it is free.'),
-    ]
-    changed_by: Annotated[
-        str, Field(description='The user or the part of Tandem that decided so.')
-    ]
-    since: Annotated[
-        AwareDatetime | None, Field(description='Since when it takes no work.')
-    ]
-    until: Annotated[
-        AwareDatetime | None,
-        Field(
-            description='When maintenance ends, or by when what is drained has to be empty.'
-        ),
-    ]
-    state_when_free: Annotated[
+    place: str
+    """What is decided about: a lane, its GPU or its node."""
+    reason: str
+    """Why it takes no work, or will take none once it is free."""
+    changed_by: str
+    """The user or the part of Tandem that decided so."""
+    since: AwareDatetime | None
+    """Since when it takes no work."""
+    until: AwareDatetime | None
+    """When maintenance ends, or by when what is drained has to be empty."""
+    state_when_free: (
         Literal[
             'available',
             'allocated',
@@ -1302,26 +914,23 @@ class PoolLane(Model):
             'faulty',
             'lost',
         ]
-        | str,
-        Field(description='What it is once no run holds it.'),
-    ]
+        | str
+    )
+    """What it is once no run holds it."""
     id: int
     node: str
-    pool: Annotated[str, Field(description='Name of the pool that it is in.')]
+    pool: str
+    """Name of the pool that it is in."""
     label: str
     kind: Literal['gpu', 'cpu'] | str
     device: str
-    takes_work: Annotated[
-        bool, Field(description='Whether it takes new work once it is free.')
-    ]
-    role: Annotated[str, Field(description='Its role in the run that holds it.')]
+    takes_work: bool
+    """Whether it takes new work once it is free."""
+    role: str
+    """Its role in the run that holds it."""
     held_since: AwareDatetime | None
-    run_id: Annotated[
-        UUID | None,
-        Field(
-            description='Id of the run that holds it; also null for a run of another project.'
-        ),
-    ]
+    run_id: UUID | None
+    """Id of the run that holds it; also null for a run of another project."""
     run_name: str
 
 
@@ -1329,10 +938,8 @@ class Project(Model):
     id: UUID
     name: str
     slug: str
-    role: Annotated[
-        Literal['viewer', 'editor', 'owner'] | str,
-        Field(description='Your role in the project, as far as your token goes.'),
-    ]
+    role: Literal['viewer', 'editor', 'owner'] | str
+    """Your role in the project, as far as your token goes."""
     created_at: AwareDatetime
 
 
@@ -1349,76 +956,55 @@ class QueueBlocker(Model):
         ]
         | str
     )
-    lane_kind: Annotated[
-        str,
-        Field(
-            description='Kind of lane that it is about; empty where it is about no kind.'
-        ),
-    ]
-    missing: Annotated[int, Field(description='Lanes of that kind that are missing.')]
+    lane_kind: str
+    """Kind of lane that it is about; empty where it is about no kind."""
+    missing: int
+    """Lanes of that kind that are missing."""
     text: str
 
 
 class QueuedRun(Model):
-    """
-    A run that waits for lanes.
-    """
+    """A run that waits for lanes."""
 
     pool: str
-    position: Annotated[
-        int | None,
-        Field(
-            description="Runs of its pool that are served before it; null for one that its project's limit stops."
-        ),
-    ]
-    run_id: Annotated[
-        UUID | None, Field(description='Null for a run of a project that is not yours.')
-    ]
+    position: int | None
+    """Runs of its pool that are served before it; null for one that its project's limit stops."""
+    run_id: UUID | None
+    """Null for a run of a project that is not yours."""
     run_name: str
     project_id: UUID | None
     project_name: str
     priority: Literal['high', 'normal', 'low'] | str
-    lanes: Annotated[dict[str, int], Field(description='Lanes that it wants, by kind.')]
+    lanes: dict[str, int]
+    """Lanes that it wants, by kind."""
     since: AwareDatetime
-    why: Annotated[str, Field(description='What it waits for, in one sentence.')]
-    starts: Annotated[
-        ForecastTimes | None,
-        Field(
-            description='When it is expected to start, if nobody else joins the queue and its order stays; null if unknown.'
-        ),
-    ]
-    duration_basis: Annotated[
-        Literal['measured', 'history', 'plan', 'stop_limit', 'unknown'] | str,
-        Field(description='What is known of how long it is going to hold its lanes.'),
-    ]
-    blockers: Annotated[
-        list[QueueBlocker], Field(description='What keeps it from starting.')
-    ]
+    why: str
+    """What it waits for, in one sentence."""
+    starts: ForecastTimes | None
+    """When it is expected to start, if nobody else joins the queue and its order stays; null if unknown."""
+    duration_basis: (
+        Literal['measured', 'history', 'plan', 'stop_limit', 'unknown'] | str
+    )
+    """What is known of how long it is going to hold its lanes."""
+    blockers: list[QueueBlocker]
+    """What keeps it from starting."""
     ahead: RunsAhead
-    moved: Annotated[
-        MovedInQueue | None,
-        Field(description='What an admin did to its place; null where nobody did.'),
-    ]
-    may_change: Annotated[
-        bool, Field(description='Whether you may change its priority and its lanes.')
-    ]
+    moved: MovedInQueue | None
+    """What an admin did to its place; null where nobody did."""
+    may_change: bool
+    """Whether you may change its priority and its lanes."""
 
 
 class RecordedResize(Model):
-    """
-    A change of the run's lanes while it worked.
-    """
+    """A change of the run's lanes while it worked."""
 
     id: str
     cause: Literal['user', 'plan', 'drain', 'borrow', 'reclaim', 'idle'] | str
-    requested_by: Annotated[
-        str | None,
-        Field(
-            description='Name of the user; null where Tandem decided itself, and for an account that was deleted.'
-        ),
-    ]
+    requested_by: str | None
+    """Name of the user; null where Tandem decided itself, and for an account that was deleted."""
     state: Literal['requested', 'accepted', 'done', 'failed'] | str
-    reason: Annotated[str, Field(description='Why it failed, in one sentence.')]
+    reason: str
+    """Why it failed, in one sentence."""
     lanes: list[LaneProgress]
     trainer_seconds: TrainerChangeSeconds | None
     created_at: AwareDatetime
@@ -1426,9 +1012,7 @@ class RecordedResize(Model):
 
 
 class Run(Model):
-    """
-    A run in full, as one reader may see it.
-    """
+    """A run in full, as one reader may see it."""
 
     id: str
     name: str
@@ -1497,67 +1081,35 @@ class Run(Model):
     last_heartbeat_at: AwareDatetime | None
     failure: Failure | None
     notes: str
-    parent: Annotated[
-        str | None,
-        Field(description='Id of the run that this one was duplicated or forked from.'),
-    ]
-    forked_batch: Annotated[
-        int | None,
-        Field(
-            description="Complete batches of the parent's checkpoint that the run began from; null for one from the base model."
-        ),
-    ]
-    forked_from: Annotated[
-        str,
-        Field(
-            description='Address of that checkpoint; empty for a run from the base model.'
-        ),
-    ]
-    resume_batch: Annotated[
-        int | None,
-        Field(
-            description='Complete batches of the checkpoint from which the next attempt resumes; null without one.'
-        ),
-    ]
-    ending: Annotated[
-        Literal['stop', 'cancel'] | str | None,
-        Field(
-            description='The end that a user requested, `stop` or `cancel`; null before.'
-        ),
-    ]
+    parent: str | None
+    """Id of the run that this one was duplicated or forked from."""
+    forked_batch: int | None
+    """Complete batches of the parent's checkpoint that the run began from; null for one from the base model."""
+    forked_from: str
+    """Address of that checkpoint; empty for a run from the base model."""
+    resume_batch: int | None
+    """Complete batches of the checkpoint from which the next attempt resumes; null without one."""
+    ending: Literal['stop', 'cancel'] | str | None
+    """The end that a user requested, `stop` or `cancel`; null before."""
 
 
 class RunSize(Model):
-    """
-    The lanes of a run, those that could join it, and its resizes.
-    """
+    """The lanes of a run, those that could join it, and its resizes."""
 
     lanes: list[RunLane]
-    roles: Annotated[
-        list[Literal['rollout', 'trainer', 'reward'] | str],
-        Field(
-            description='Roles that lanes of the run can have: a colocated run, planned so or asked for so, has no rollout lanes.'
-        ),
-    ]
-    free: Annotated[
-        list[FreeLanes],
-        Field(
-            description='Free lanes by such a role and by device. One lane may be counted for several roles.'
-        ),
-    ]
-    trainer_change_seconds: Annotated[
-        float | None,
-        Field(
-            description='What replacing the trainer gang is expected to take, from what the run has measured: checkpoint, start and\nrestore. Null until the run has measured one of them.'
-        ),
-    ]
-    is_trainer_change_measured: Annotated[
-        bool,
-        Field(
-            description='Whether all three parts are measured; otherwise the true seconds are more.'
-        ),
-    ]
-    resizes: Annotated[list[RecordedResize], Field(description='The newest first.')]
+    roles: list[Literal['rollout', 'trainer', 'reward'] | str]
+    """Roles that lanes of the run can have: a colocated run, planned so or asked for so, has no rollout lanes."""
+    free: list[FreeLanes]
+    """Free lanes by such a role and by device. One lane may be counted for several roles."""
+    trainer_change_seconds: float | None
+    """
+    What replacing the trainer gang is expected to take, from what the run has measured: checkpoint, start and
+    restore. Null until the run has measured one of them.
+    """
+    is_trainer_change_measured: bool
+    """Whether all three parts are measured; otherwise the true seconds are more."""
+    resizes: list[RecordedResize]
+    """The newest first."""
 
 
 class Sample(Model):
@@ -1569,126 +1121,87 @@ class Sample(Model):
     prompt_id: str
     prompt_index: int
     member: int
-    seed: Annotated[
-        str,
-        Field(
-            description='A number of up to 64 bits, written as text since JSON numbers have fewer.'
-        ),
-    ]
+    seed: str
+    """A number of up to 64 bits, written as text since JSON numbers have fewer."""
     reward: float | None
     rewards: dict[str, float]
-    missing: Annotated[
-        dict[str, str], Field(description='Why a reward gave no score, by its key.')
-    ]
+    missing: dict[str, str]
+    """Why a reward gave no score, by its key."""
     advantage: float | None
     staleness: int
     lane: str
-    media_type: Annotated[
-        str, Field(description='`image/png`, or `video/webm` for clips.')
-    ]
-    image_url: Annotated[
-        str, Field(description="The picture, or a clip's first frame.")
-    ]
-    clip_url: Annotated[str | None, Field(description='The clip; null for a picture.')]
+    media_type: str
+    """`image/png`, or `video/webm` for clips."""
+    image_url: str
+    """The picture, or a clip's first frame."""
+    clip_url: str | None
+    """The clip; null for a picture."""
 
 
 class Samples(Model):
-    batches: Annotated[list[int], Field(description='Batches that have pictures.')]
-    groups: Annotated[
-        list[GroupOfBatch],
-        Field(
-            description='The groups of a training batch, whole: its pictures may be of some members only.'
-        ),
-    ]
+    batches: list[int]
+    """Batches that have pictures."""
+    groups: list[GroupOfBatch]
+    """The groups of a training batch, whole: its pictures may be of some members only."""
     results: list[Sample]
 
 
 class SweptPoint(Model):
-    """
-    One combination of settings.
-    """
+    """One combination of settings."""
 
     number: int
-    values: Annotated[
-        dict[str, Any], Field(description='The swept settings by dotted path.')
-    ]
+    values: dict[str, Any]
+    """The swept settings by dotted path."""
     state: Literal['waiting', 'running', 'pruned', 'completed', 'failed'] | str
-    value: Annotated[
-        float | None,
-        Field(
-            description="Mean of its runs' newest values of the objective; null before the first."
-        ),
-    ]
-    least: Annotated[
-        float | None,
-        Field(description='The least of them: with `greatest` the spread over seeds.'),
-    ]
+    value: float | None
+    """Mean of its runs' newest values of the objective; null before the first."""
+    least: float | None
+    """The least of them: with `greatest` the spread over seeds."""
     greatest: float | None
-    num_samples: Annotated[
-        int,
-        Field(description='Samples that its runs have trained on, the least of them.'),
-    ]
+    num_samples: int
+    """Samples that its runs have trained on, the least of them."""
     gpu_hours: float
     rungs: list[Rung]
     runs: list[SweptRun]
 
 
 class Token(Model):
-    id: Annotated[str, Field(description="The token's first characters.")]
+    id: str
+    """The token's first characters."""
     name: str
     created_at: AwareDatetime
     expires_at: AwareDatetime | None
-    last_used_at: Annotated[
-        AwareDatetime | None,
-        Field(description='To the minute; null for one never used.'),
-    ]
+    last_used_at: AwareDatetime | None
+    """To the minute; null for one never used."""
     scopes: list[Literal['read', 'run', 'pool', 'admin'] | str]
-    projects: Annotated[
-        list[UUID] | None,
-        Field(
-            description='Ids of the projects that it is limited to; null for every project of its user.'
-        ),
-    ]
-    pools: Annotated[
-        list[str],
-        Field(
-            description='Names of the pools that it is limited to; empty for every pool.'
-        ),
-    ]
+    projects: list[UUID] | None
+    """Ids of the projects that it is limited to; null for every project of its user."""
+    pools: list[str]
+    """Names of the pools that it is limited to; empty for every pool."""
 
 
 class GpuTest(Model):
-    """
-    A test that a GPU must pass before it takes work again.
-    """
+    """A test that a GPU must pass before it takes work again."""
 
     id: UUID
     state: Literal['queued', 'running', 'passed', 'failed'] | str
     requested_by: str
     created_at: AwareDatetime
-    started_at: Annotated[
-        AwareDatetime | None, Field(description='When its job was submitted.')
-    ]
+    started_at: AwareDatetime | None
+    """When its job was submitted."""
     ended_at: AwareDatetime | None
-    peer: Annotated[
-        str,
-        Field(
-            description='Name of the GPU that the all-reduce is with; empty for none.'
-        ),
-    ]
-    steps: Annotated[
-        list[GpuTestStep], Field(description='Each step that has ended, in order.')
-    ]
-    reason: Annotated[str, Field(description='Why it failed, or what it waits for.')]
-    num_repeats: Annotated[
-        int, Field(description='Tests before it whose jobs the cluster lost.')
-    ]
+    peer: str
+    """Name of the GPU that the all-reduce is with; empty for none."""
+    steps: list[GpuTestStep]
+    """Each step that has ended, in order."""
+    reason: str
+    """Why it failed, or what it waits for."""
+    num_repeats: int
+    """Tests before it whose jobs the cluster lost."""
 
 
 class PoolGpu(Model):
-    """
-    A GPU as its node's agent reported it last.
-    """
+    """A GPU as its node's agent reported it last."""
 
     state: (
         Literal[
@@ -1703,26 +1216,17 @@ class PoolGpu(Model):
         ]
         | str
     )
-    place: Annotated[
-        str, Field(description='What is decided about: a lane, its GPU or its node.')
-    ]
-    reason: Annotated[
-        str,
-        Field(description='Why it takes no work, or will take none once it is free.'),
-    ]
-    changed_by: Annotated[
-        str, Field(description='The user or the part of Tandem that decided so.')
-    ]
-    since: Annotated[
-        AwareDatetime | None, Field(description='Since when it takes no work.')
-    ]
-    until: Annotated[
-        AwareDatetime | None,
-        Field(
-            description='When maintenance ends, or by when what is drained has to be empty.'
-        ),
-    ]
-    state_when_free: Annotated[
+    place: str
+    """What is decided about: a lane, its GPU or its node."""
+    reason: str
+    """Why it takes no work, or will take none once it is free."""
+    changed_by: str
+    """The user or the part of Tandem that decided so."""
+    since: AwareDatetime | None
+    """Since when it takes no work."""
+    until: AwareDatetime | None
+    """When maintenance ends, or by when what is drained has to be empty."""
+    state_when_free: (
         Literal[
             'available',
             'allocated',
@@ -1733,67 +1237,45 @@ class PoolGpu(Model):
             'faulty',
             'lost',
         ]
-        | str,
-        Field(description='What it is once no run holds it.'),
-    ]
+        | str
+    )
+    """What it is once no run holds it."""
     labels: dict[str, str]
     notes: str
-    price_per_gpu_hour: Annotated[
-        Decimal | None,
-        Field(description='Null for a GPU that costs what its node says.'),
-    ]
+    price_per_gpu_hour: Decimal | None
+    """Null for a GPU that costs what its node says."""
     id: int
     node: str
-    uuid: Annotated[str, Field(description='Empty until its driver was asked.')]
+    uuid: str
+    """Empty until its driver was asked."""
     index: int
     accelerator: str
-    lane: Annotated[
-        str,
-        Field(description='Label of the lane that it works for; empty if it has none.'),
-    ]
-    health: Annotated[
-        Literal['healthy', 'warning', 'failed'] | str,
-        Field(
-            description='By what its driver has counted since it was put into service.'
-        ),
-    ]
-    health_causes: Annotated[
-        list[str], Field(description='What ails it, the worst first.')
-    ]
-    remedy: Annotated[
-        str, Field(description='What its vendor recommends; `none` for nothing.')
-    ]
+    lane: str
+    """Label of the lane that it works for; empty if it has none."""
+    health: Literal['healthy', 'warning', 'failed'] | str
+    """By what its driver has counted since it was put into service."""
+    health_causes: list[str]
+    """What ails it, the worst first."""
+    remedy: str
+    """What its vendor recommends; `none` for nothing."""
     health_since: AwareDatetime
-    slow_factor: Annotated[
-        float | None,
-        Field(
-            description="Its seconds of work ÷ the median of its peers'; null unless it is slower than they."
-        ),
-    ]
-    idle_since: Annotated[
-        AwareDatetime | None,
-        Field(
-            description='Since when it has done nothing for its run; null while it works or is free.'
-        ),
-    ]
-    longest_idle_seconds: Annotated[
-        float, Field(description='The longest time that it did nothing for its run.')
-    ]
+    slow_factor: float | None
+    """Its seconds of work ÷ the median of its peers'; null unless it is slower than they."""
+    idle_since: AwareDatetime | None
+    """Since when it has done nothing for its run; null while it works or is free."""
+    longest_idle_seconds: float
+    """The longest time that it did nothing for its run."""
     identity: GpuIdentity | None
     topology: GpuTopology | None
     live: GpuLive | None
     faults: GpuFaults | None
     reported_at: AwareDatetime | None
-    test: Annotated[
-        GpuTest | None,
-        Field(description='The test that it waits for, or that is under way.'),
-    ]
+    test: GpuTest | None
+    """The test that it waits for, or that is under way."""
 
 
 class PoolNode(Model):
-    """
-    A node with its GPUs and lanes.
-    """
+    """A node with its GPUs and lanes."""
 
     state: (
         Literal[
@@ -1808,54 +1290,37 @@ class PoolNode(Model):
         ]
         | str
     )
-    place: Annotated[
-        str, Field(description='What is decided about: a lane, its GPU or its node.')
-    ]
-    reason: Annotated[
-        str,
-        Field(description='Why it takes no work, or will take none once it is free.'),
-    ]
-    changed_by: Annotated[
-        str, Field(description='The user or the part of Tandem that decided so.')
-    ]
-    since: Annotated[
-        AwareDatetime | None, Field(description='Since when it takes no work.')
-    ]
-    until: Annotated[
-        AwareDatetime | None,
-        Field(
-            description='When maintenance ends, or by when what is drained has to be empty.'
-        ),
-    ]
+    place: str
+    """What is decided about: a lane, its GPU or its node."""
+    reason: str
+    """Why it takes no work, or will take none once it is free."""
+    changed_by: str
+    """The user or the part of Tandem that decided so."""
+    since: AwareDatetime | None
+    """Since when it takes no work."""
+    until: AwareDatetime | None
+    """When maintenance ends, or by when what is drained has to be empty."""
     labels: dict[str, str]
     notes: str
-    price_per_gpu_hour: Annotated[
-        Decimal | None,
-        Field(description='Null for a GPU that costs what its node says.'),
-    ]
+    price_per_gpu_hour: Decimal | None
+    """Null for a GPU that costs what its node says."""
     id: int
     name: str
     address: str
-    is_drained: Annotated[
-        bool, Field(description='Whether it is draining and no run is left on it.')
-    ]
+    is_drained: bool
+    """Whether it is draining and no run is left on it."""
     num_cores: int | None
     memory_bytes: int | None
     memory_used_bytes: int | None
     load: float | None
-    in_cluster_at: Annotated[
-        AwareDatetime | None, Field(description='When Ray last counted it as alive.')
-    ]
-    reported_at: Annotated[
-        AwareDatetime | None, Field(description='When its own agent was last heard.')
-    ]
-    reader_error: Annotated[str, Field(description='Why its GPUs could not be read.')]
-    gpus_per_lane: Annotated[
-        int,
-        Field(
-            description='How many of its GPUs make a lane; held lanes may have others.'
-        ),
-    ]
+    in_cluster_at: AwareDatetime | None
+    """When Ray last counted it as alive."""
+    reported_at: AwareDatetime | None
+    """When its own agent was last heard."""
+    reader_error: str
+    """Why its GPUs could not be read."""
+    gpus_per_lane: int
+    """How many of its GPUs make a lane; held lanes may have others."""
     num_lanes: int
     num_held: int
     gpus: list[PoolGpu]
@@ -1863,9 +1328,7 @@ class PoolNode(Model):
 
 
 class Sweep(Model):
-    """
-    A sweep in full.
-    """
+    """A sweep in full."""
 
     num_points: int
     num_runs: int
@@ -1883,18 +1346,13 @@ class Sweep(Model):
     gpu_hours: float
     budget_gpu_hours: float | None
     plan: dict[str, Any]
-    parent: Annotated[
-        str | None, Field(description='Id of the run that it was made from.')
-    ]
-    num_invalid_draws: Annotated[
-        int,
-        Field(
-            description='Random draws that no run could be created from; others were drawn in their place.'
-        ),
-    ]
-    invalid_draw: Annotated[str, Field(description='The first of them, with why.')]
-    lane_hours: Annotated[
-        float, Field(description='Hours of lanes of any kind that its runs held.')
-    ]
+    parent: str | None
+    """Id of the run that it was made from."""
+    num_invalid_draws: int
+    """Random draws that no run could be created from; others were drawn in their place."""
+    invalid_draw: str
+    """The first of them, with why."""
+    lane_hours: float
+    """Hours of lanes of any kind that its runs held."""
     points: list[SweptPoint]
     best_so_far: list[BestSoFar]
