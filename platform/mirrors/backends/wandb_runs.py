@@ -37,8 +37,9 @@ def write(job: Job) -> Answer:
 def _open(job: Job, *, is_offline: bool) -> Any:
     run = job["run"]
     entity, _, project = job["place"].rpartition("/")
+    server = {"base_url": job["address"]} if job["address"] else {}
     settings = wandb.Settings(
-        base_url=job["address"] or "https://api.wandb.ai",
+        **server,
         api_key=job["credential"] or None,
         http_proxy=job["proxy"] or None,
         https_proxy=job["proxy"] or None,
