@@ -10,7 +10,7 @@ PLATFORM = Path(__file__).resolve().parents[2] / "platform"
 READERS = ("selectors.py", "access.py")
 ONLY_READ = {
     "accounts/api_tokens.py:tokens_of",
-    "accounts/sign_ins.py:is_still_signed_in",
+    "accounts/sign_in/still_signed_in.py:is_still_signed_in",
     "analysis/prometheus/run_series.py:run_series",
     "analysis/prometheus/series.py:as_text",
     "analysis/replay/replays.py:replay",

@@ -16,7 +16,7 @@ from channels.layers import get_channel_layer
 
 from accounts.access import NotVisible
 from accounts.models import User
-from accounts.sign_ins import is_still_signed_in
+from accounts.sign_in.still_signed_in import is_still_signed_in
 from live.publish import run_group
 from runs.models import Run
 from runs.selectors import get_run

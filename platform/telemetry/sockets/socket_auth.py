@@ -10,7 +10,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from accounts.access import Actor, NotVisible
 from accounts.models import User
 from accounts.sign_in.selectors import must_set_up
-from accounts.sign_ins import is_still_signed_in
+from accounts.sign_in.still_signed_in import is_still_signed_in
 from accounts.token_limits import limits_of
 
 
