@@ -15,6 +15,7 @@ from websockets.sync.client import connect
 
 from accounts.models import Project, User
 from runs.models import Run
+from tests.bench.percentiles import p95
 from tests.bench.pool_figures import CHROMIUM, client, page_figures, served, timed
 from tests.bench.seeded_pool import Seeded, seed
 from tests.bench.seeded_telemetry import TOKEN, Size, last_seq, seed_list, seed_run
@@ -171,9 +172,7 @@ def run_page_figures(address: str, context: BrowserContext, run: Run) -> Figures
         scripts = page.evaluate(LOADED_SCRIPTS)
         if interactive is None:
             raise RuntimeError("the run page did not draw its four curves")
-    frames = {
-        act: _p95(page.evaluate(FRAMES, {"act": act, "numFrames": NUM_FRAMES})) for act in ("idle", "zoom", "pan")
-    }
+    frames = {act: p95(page.evaluate(FRAMES, {"act": act, "numFrames": NUM_FRAMES})) for act in ("idle", "zoom", "pan")}
     gzipped = sum(len(gzip.compress(httpx.get(script).content)) for script in scripts)
     page.close()
     return {
@@ -194,10 +193,6 @@ def _count_bytes(page: Page) -> list[int]:
     session.send("Network.setCacheDisabled", {"cacheDisabled": True})
     session.on("Network.loadingFinished", lambda event: received.append(int(event["encodedDataLength"])))
     return received
-
-
-def _p95(values: Sequence[float]) -> float:
-    return sorted(values)[round(len(values) * 0.95) - 1]
 
 
 def live_figures(
@@ -223,7 +218,7 @@ def live_figures(
             page.wait_for_timeout(300)
     return {
         "100 viewers: median from commit to pixel, ms": statistics.median(waits[1:]),
-        "100 viewers: p95 from commit to pixel, ms": _p95(waits[1:]),
+        "100 viewers: p95 from commit to pixel, ms": p95(waits[1:]),
     }
 
 

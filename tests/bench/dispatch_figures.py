@@ -28,6 +28,7 @@ from runs.run_queue import current_queue
 from runs.services import create_run
 from server.embedded.waiting import wait_until
 from server.stack.processes import task_worker_process
+from tests.bench.percentiles import p95
 from tests.bench.seeded_pool import LANES_OF_A_RUN
 from worker.contracts.lanes import DEFAULT_POOL
 
@@ -115,8 +116,7 @@ def _timed(before: Callable[[], Any], act: Callable[[], Any], num_rounds: int) -
 
 
 def _spread(taken: list[float]) -> Figures:
-    ordered = sorted(taken)
-    return {"ms": ordered[len(ordered) // 2], "p95_ms": ordered[max(0, round(len(ordered) * 0.95) - 1)]}
+    return {"ms": sorted(taken)[len(taken) // 2], "p95_ms": p95(taken)}
 
 
 def _allocations(started: list[UUID], num_rounds: int) -> dict[str, Figures]:

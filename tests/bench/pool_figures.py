@@ -24,6 +24,7 @@ from server.embedded.waiting import wait_until
 from server.stack.first_start import migrate_and_collect
 from server.stack.processes import web_process
 from tests.bench.dispatch_figures import dispatch_figures
+from tests.bench.percentiles import p95
 from tests.bench.reclaim_figures import reclaim_figures
 from tests.bench.seeded_history import DAYS, seed_history
 from tests.bench.seeded_pool import Seeded, node_reports, seed
@@ -102,7 +103,7 @@ def timed(act: Callable[[], Any], num_rounds: int) -> Figures:
         began = time.perf_counter()
         act()
         taken.append((time.perf_counter() - began) * 1000)
-    return {"ms": statistics.median(taken), "p95_ms": sorted(taken)[max(0, round(len(taken) * 0.95) - 1)]}
+    return {"ms": statistics.median(taken), "p95_ms": p95(taken)}
 
 
 def client(address: str, seeded: Seeded) -> httpx.Client:
