@@ -13,8 +13,9 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from api.contract_schema import add_contracts, same_choices
+from api.openapi_document import openapi_document
 from telemetry.stream_items import EVENT_KINDS, ITEM_TYPES
-from tests.web.contract import check_component, schema
+from tests.web.contract import check_component
 from worker.contracts.events import run_event_adapter
 from worker.contracts.metric_names import Metric
 from worker.contracts.run_spec import RunSpec
@@ -25,7 +26,7 @@ COMMITTED = Path(__file__).resolve().parents[3] / "frontend" / "openapi.json"
 
 
 def components() -> dict[str, Any]:
-    found: dict[str, Any] = schema()["components"]["schemas"]
+    found: dict[str, Any] = openapi_document()["components"]["schemas"]
     return found
 
 
@@ -56,7 +57,7 @@ def test_the_docs_page_loads_nothing_from_elsewhere(alice: User) -> None:
 
 
 def test_every_reference_leads_somewhere() -> None:
-    text = json.dumps(schema())
+    text = json.dumps(openapi_document())
     assert text.count("$defs") == 0
     references = {part.split('"')[0] for part in text.split('"$ref": "#/components/schemas/')[1:]}
     assert references <= components().keys()
@@ -129,7 +130,7 @@ def test_one_name_never_has_two_meanings() -> None:
 
 
 def test_every_refusal_is_a_problem() -> None:
-    for operations in schema()["paths"].values():
+    for operations in openapi_document()["paths"].values():
         for operation in operations.values():
             assert operation["responses"]["default"] == {"$ref": "#/components/responses/Refusal"}
     check_component({"type": "about:blank", "title": "Conflict", "status": 409, "detail": "…", "state": "x"}, "Problem")
