@@ -61,14 +61,10 @@ class RayPorts:
         return self.base + 7
 
     @property
-    def client_server(self) -> int:
-        return self.base + 8
-
-    @property
     def reservation(self) -> int:
         """The port that `up` binds while it runs, so that two stacks that start at once cannot choose the same
         block."""
-        return self.base + 9
+        return self.base + 8
 
     @property
     def workers(self) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from server.environment import read_or_create_secret
 from server.supervisor.process_spec import ProcessSpec, base_environment
 from worker.contracts.node_reports import NODE_LABEL
 
+RAY_START = Path(__file__).with_name("ray_start.py")
 NUM_CPUS = 64
 OBJECT_STORE_BYTES = 512 * 2**20
 
@@ -90,8 +91,8 @@ class RayHead:
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
             "OMP_NUM_THREADS": inherited.get("OMP_NUM_THREADS", "1"),
         }
-        # `ray` is run as a module, because the script's first line may name an interpreter in a moved folder.
-        argv = (str(Path(env["PATH"].split(":")[0]) / "python"), "-m", "ray.scripts.scripts", "start", *self._flags())
+        # Not the command `ray`, whose first line may name an interpreter in a moved folder.
+        argv = (str(Path(env["PATH"].split(":")[0]) / "python"), "-P", str(RAY_START), "start", *self._flags())
         return ProcessSpec(name="ray", argv=argv, env=env, cwd=str(folders.ray_folder(self.var)), stop_seconds=1.5)
 
     def _flags(self) -> list[str]:
@@ -107,7 +108,6 @@ class RayHead:
             "metrics-export-port": ports.metrics,
             "node-manager-port": ports.node_manager,
             "object-manager-port": ports.object_manager,
-            "ray-client-server-port": ports.client_server,
             "min-worker-port": ports.workers[0],
             "max-worker-port": ports.workers[1],
             "num-cpus": NUM_CPUS,

@@ -80,7 +80,7 @@ def test_the_ports_of_one_head_are_all_different() -> None:
     ports = RayPorts(10_000)
     single = {
         *(ports.gcs, ports.dashboard, ports.agent_listen, ports.agent_grpc, ports.runtime_env_agent),
-        *(ports.metrics, ports.node_manager, ports.object_manager, ports.client_server, ports.reservation),
+        *(ports.metrics, ports.node_manager, ports.object_manager, ports.reservation),
     }
-    assert len(single) == 10
+    assert len(single) == 9
     assert max(single) < ports.workers[0]
