@@ -33,6 +33,7 @@ from worker.contracts.previews import (
 )
 from worker.engine.devices.visibility import check_device, see_only
 from worker.engine.telemetry.media import CLIP_ENDING, PICTURE_ENDING, encode_clip, encode_png, is_clip
+from worker.engine.unwanted_imports import without_unwanted_imports
 from worker.ingest.web_connection import (
     Answer,
     FencedError,
@@ -127,10 +128,11 @@ def draw(job: PreviewJob, folder: Path) -> Iterator[tuple[PreviewImageName, np.n
     """
     see_only(job.device)
 
-    from worker.engine.devices.selection import resolve_device
-    from worker.engine.models.pipeline_loading import load_pipeline
-    from worker.engine.models.precision import DTYPES
-    from worker.engine.models.registry import MODEL_ADAPTERS
+    with without_unwanted_imports():
+        from worker.engine.devices.selection import resolve_device
+        from worker.engine.models.pipeline_loading import load_pipeline
+        from worker.engine.models.precision import DTYPES
+        from worker.engine.models.registry import MODEL_ADAPTERS
 
     check_device("the preview", job.device)
     adapter, dtype = MODEL_ADAPTERS[job.family], DTYPES[job.dtype]

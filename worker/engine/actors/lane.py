@@ -17,6 +17,7 @@ from typing import ClassVar, TypeVar
 from worker.engine.actors.reports import CallReport, LaneLocation
 from worker.engine.devices.visibility import check_device, see_only, visible_uuids
 from worker.engine.telemetry.log_forwarding import BufferingHandler
+from worker.engine.unwanted_imports import without_unwanted_imports
 
 T = TypeVar("T")
 
@@ -55,11 +56,12 @@ class LaneActor:
     @contextmanager
     def _loading(self) -> Iterator[None]:
         """Import and load without garbage collections, which are a fifth of the CPU time of importing torch, diffusers
-        and peft, and leave what was loaded out of all later ones: it lives as long as the process. Afterwards check
-        the device, which raises `RuntimeError` as `check_device` does."""
+        and peft, and leave what was loaded out of all later ones: it lives as long as the process. Nor with what
+        libraries import unasked. Afterwards check the device, which raises `RuntimeError` as `check_device` does."""
         gc.disable()
         try:
-            yield
+            with without_unwanted_imports():
+                yield
             check_device(f"lane `{self.lane}`", self._device)
         finally:
             gc.collect()
