@@ -47,22 +47,27 @@ class Way:
     """A way of running the work."""
 
     name: str
-    max_staleness: int
+    pipeline: dict[str, Any]
+    """Settings of the spec's section `pipeline`."""
     num_threads: int | None
     """Of the one process; `None` for a run of the stack."""
 
 
-ONE_THREAD = Way("one process, one thread", 0, 1)
-ALL_CORES = Way("one process, all cores", 0, os.cpu_count() or 1)
-STACK = Way("the stack", 0, None)
-STALE_ONE_THREAD = Way("one process, one thread, staleness 1", 1, 1)
-STALE_STACK = Way("the stack, staleness 1", 1, None)
-WAYS = (ONE_THREAD, ALL_CORES, STACK, STALE_ONE_THREAD, STALE_STACK)
+ONE_THREAD = Way("one process, one thread", {}, 1)
+ALL_CORES = Way("one process, all cores", {}, os.cpu_count() or 1)
+STACK = Way("the stack", {}, None)
+AUTO = Way("the stack, placement auto", {"placement": "auto"}, None)
+STALE_ONE_THREAD = Way("one process, one thread, staleness 1", {"max_staleness": 1}, 1)
+STALE_STACK = Way("the stack, staleness 1", {"max_staleness": 1}, None)
+WAYS = (ONE_THREAD, ALL_CORES, STACK, AUTO, STALE_ONE_THREAD, STALE_STACK)
 FIGURES = ("cpu_seconds", "wall_seconds", "first_batch_seconds", "memory_mb")
 RATIOS = (
     (STACK, ONE_THREAD, "cpu_seconds"),
     (STACK, ONE_THREAD, "wall_seconds"),
     (STACK, ALL_CORES, "wall_seconds"),
+    (AUTO, ONE_THREAD, "cpu_seconds"),
+    (AUTO, ONE_THREAD, "wall_seconds"),
+    (AUTO, ALL_CORES, "wall_seconds"),
     (STALE_STACK, STALE_ONE_THREAD, "cpu_seconds"),
     (STALE_STACK, STALE_ONE_THREAD, "wall_seconds"),
 )
@@ -85,14 +90,14 @@ class Cost:
     """`cpu_seconds` by what the processes are there for."""
 
 
-def spec_of(document: dict[str, Any], num_batches: int, max_staleness: int = 0) -> dict[str, Any]:
-    """A preset's spec for `num_batches`, without evaluations and checkpoints between them."""
+def spec_of(document: dict[str, Any], num_batches: int, pipeline: dict[str, Any]) -> dict[str, Any]:
+    """A preset's spec for `num_batches`, with settings of its `pipeline`, without evaluations and checkpoints."""
     never = {"every_num_batches": num_batches}
     return document | {
         "num_batches": num_batches,
         "evaluation": document["evaluation"] | never,
         "checkpoint": document["checkpoint"] | never,
-        "pipeline": document.get("pipeline", {}) | {"max_staleness": max_staleness},
+        "pipeline": document.get("pipeline", {}) | pipeline,
     }
 
 
@@ -168,7 +173,7 @@ def measure(stack: Stack, num_rounds: int, num_batches: int) -> dict[str, Any]:
     for number in range(num_rounds):
         costs = {}
         for way in WAYS:
-            spec = spec_of(document, num_batches, way.max_staleness)
+            spec = spec_of(document, num_batches, way.pipeline)
             name = f"round {number + 1}, {way.name}"
             costs[way.name] = (
                 in_the_stack(rest, root, spec, name)
