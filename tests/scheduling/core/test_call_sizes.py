@@ -1,5 +1,6 @@
 """Calls of several fragments: short fragments share a call, long ones and those of deterministic runs do not."""
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -11,7 +12,7 @@ from tests.scheduling.strategies import algebra_of
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.sections import SamplingSpec
-from worker.scheduling.core.costs import Cost, CostKind
+from worker.scheduling.core.costs import Cost, CostKind, CostTable
 from worker.scheduling.core.messages import Generate, LaneJoined, LaneLost
 from worker.scheduling.core.scheduler import Scheduler
 
@@ -25,18 +26,17 @@ def generating(
     """A scheduler whose rollout lanes have joined; `seconds` is the known cost of a trajectory."""
     lanes = [f"g{index}" for index in range(num_rollout)]
     prior = {} if seconds is None else {(lane, CostKind.GENERATE): Cost(0.0, seconds) for lane in lanes}
-    settings = Settings(algebra=algebra, version_of_batch_0=0, **switches)
-    scheduler = Scheduler(
-        algebra,
-        settings.pipeline,
-        advantage_std="group",
-        first_batch=0,
-        num_batches=1,
-        policy_version=0,
-        prior=prior,
-    )
+    return started(algebra, lanes, LaneRole.ROLLOUT, prior, **switches)
+
+
+def started(
+    algebra: BatchAlgebra, lanes: Sequence[str], role: LaneRole, prior: CostTable, **switches: Any
+) -> Scheduler:
+    """A scheduler of one batch whose `lanes` have joined in one role."""
+    settings = Settings(algebra=algebra, version_of_batch_0=0, num_batches=1, **switches)
+    scheduler = settings.scheduler(prior=prior)
     for lane in lanes:
-        scheduler.apply(LaneJoined(lane, LaneRole.ROLLOUT, 0), 0.0)
+        scheduler.apply(LaneJoined(lane, role, 0), 0.0)
     return scheduler
 
 
@@ -78,6 +78,38 @@ def test_a_lane_of_unknown_cost_begins_with_one_fragment() -> None:
 def test_several_lanes_take_half_of_their_share_at_most() -> None:
     sizes = sizes_of_calls(generating(0.01, num_rollout=2), 0.02)
     assert sizes == [2, 1, 1, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [((0.01, 0.01), ([3, 2], [3, 1])), ((0.01, 0.03), ([4, 3], [2])), ((0.01, None), ([2, 1], [1, 1]))],
+    ids=str,
+)
+def test_lanes_that_wait_for_the_last_fragment_take_their_share_in_few_calls(
+    seconds: tuple[float | None, ...], expected: tuple[list[int], ...]
+) -> None:
+    lanes = ("t0", "t1")
+    known = {lane: each for lane, each in zip(lanes, seconds, strict=True) if each is not None}
+    prior = {(lane, CostKind.GENERATE): Cost(0.0, each) for lane, each in known.items()}
+    scheduler = started(NINE_SHORT, lanes, LaneRole.TRAINER, prior, placement=Placement.COLOCATED)
+    sizes: dict[str, list[int]] = {lane: [] for lane in lanes}
+    ends: list[tuple[float, Generate]] = []
+    at = 0.0
+    while True:
+        actions = list(scheduler.next_actions(at))
+        for action in actions:
+            if isinstance(action, Generate):
+                sizes[action.lane].append(len(action.fragments))
+                ends.append((at + 2 * known.get(action.lane, 0.02) * len(action.fragments), action))
+            else:
+                scheduler.apply(answer(action), at)
+        if not actions:
+            if not ends:
+                break
+            at, call = ends.pop(ends.index(min(ends, key=lambda end: end[0])))
+            scheduler.apply(answer(call), at)
+    assert tuple(sizes[lane][: len(each)] for lane, each in zip(lanes, expected, strict=True)) == expected
+    assert sum(map(sum, sizes.values())) == 9
 
 
 def test_all_fragments_of_a_lost_lanes_call_are_generated_again() -> None:

@@ -40,6 +40,9 @@ class Lanes:
     def declines(self, lane: str, num_waiting: int, at: float) -> bool:
         return self.shares.declines(self.table[lane], fragment(1), num_waiting, at)
 
+    def part(self, lane: str) -> float | None:
+        return self.shares.part(self.table[lane])
+
 
 def test_a_slow_lane_leaves_what_the_others_end_before_it() -> None:
     lanes = Lanes(fast=10.0, slow=25.0)
@@ -47,6 +50,19 @@ def test_a_slow_lane_leaves_what_the_others_end_before_it() -> None:
     # The fast lane is free at 10 and ends one more by 20, before the slow one would have ended its first at 25.
     assert lanes.declines("slow", 1, 0.0)
     assert not lanes.declines("slow", 2, 0.0)
+
+
+def test_a_lanes_part_is_that_of_what_all_lanes_generate_in_a_second() -> None:
+    lanes = Lanes(fast=10.0, slow=30.0)
+    assert lanes.part("fast") is None, "nothing was read yet"
+    lanes.declines("fast", 4, 0.0)
+    assert (lanes.part("fast"), lanes.part("slow")) == pytest.approx((0.75, 0.25))
+
+
+def test_no_part_is_known_while_a_lanes_seconds_are_not() -> None:
+    lanes = Lanes(fast=10.0, new=None)
+    lanes.declines("fast", 4, 0.0)
+    assert lanes.part("fast") is None
 
 
 def test_of_lanes_alike_none_declines() -> None:

@@ -37,10 +37,11 @@ class CallSizes:
         self._lanes, self._costs, self._generators = lanes, costs, generators
         self._num_trajectories = 1 if deterministic else algebra.num_trajectories_per_call
 
-    def num_fragments(self, lane: Lane, first: Fragment, num_waiting: int) -> int:
+    def num_fragments(self, lane: Lane, first: Fragment, num_waiting: int, part: float | None = None) -> int:
         """The number of fragments of the lane's next call, which begins with `first`: from 1 to `num_waiting`.
 
-        A lane whose cost is not known yet, and one that is lent and must return after any fragment, take one.
+        A lane whose cost is not known yet, and one that is lent and must return after any fragment, take one. `part` is
+        the lane's part of what all lanes generate in a second, where all wait for the last fragment and it is known.
         """
         most = min(num_waiting, self._num_trajectories // len(first.members))
         if most < 2 or lane.role is not self._generators:
@@ -50,13 +51,15 @@ class CallSizes:
             return 1
         if seconds > 0:
             most = min(most, int(LONGEST_SHARED_CALL_SECONDS / seconds))
-        return self._share(max(1, most), num_waiting)
+        return self._share(max(1, most), num_waiting, part)
 
-    def _share(self, most: int, num_waiting: int) -> int:
-        """At most `most` of those that wait: equally many in each call of a single lane; of several lanes half of an
-        equal share, so that the last calls are short and all lanes end at about the same time (factoring: Hummel,
-        Schonberg and Flynn, Communications of the ACM 35(8), 1992)."""
+    def _share(self, most: int, num_waiting: int, part: float | None) -> int:
+        """At most `most` of those that wait: equally many in each call of a single lane, or of one whose `part` is
+        known; otherwise half of an equal share, so that the first fragments come soon, the last calls are short and all
+        lanes end at about the same time (factoring: Hummel, Schonberg and Flynn, Communications of the ACM 35(8),
+        1992)."""
         num_lanes = self._lanes.num(self._generators)
-        if num_lanes == 1:
-            return math.ceil(num_waiting / math.ceil(num_waiting / most))
-        return min(most, max(1, num_waiting // (2 * num_lanes)))
+        if num_lanes > 1 and part is None:
+            return min(most, max(1, num_waiting // (2 * num_lanes)))
+        own = num_waiting if num_lanes == 1 or part is None else math.ceil(num_waiting * part)
+        return math.ceil(own / math.ceil(own / most))

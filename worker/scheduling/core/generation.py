@@ -117,7 +117,8 @@ class Generation:
 
     def _generate(self, lane: Lane, fragment: Fragment) -> Action:
         """A call of this fragment and of those next in line that may go with it."""
-        number = self._call_sizes.num_fragments(lane, fragment, 1 + len(self._queue))
+        part = None if self._shares is None else self._shares.part(lane)
+        number = self._call_sizes.num_fragments(lane, fragment, 1 + len(self._queue), part)
         fragments = [fragment]
         while len(fragments) < number and (following := self._queue.first()) and _go_together(fragment, following):
             fragments.append(self._queue.pop())

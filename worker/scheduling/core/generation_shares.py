@@ -32,6 +32,8 @@ class GenerationShares:
         self._index: dict[str, int] = {}
         self._fragment_seconds = np.zeros(0)
         """[lane]"""
+        self._fragments_per_second = np.zeros(0)
+        """[lane]"""
         self._ends_at = np.zeros(0)
         """[lane]: when it ends what it does; infinite where it does not generate."""
         self._is_free = np.zeros(0, dtype=np.bool_)
@@ -63,6 +65,13 @@ class GenerationShares:
         num_ended = np.maximum(np.ceil((end - free_at) / self._fragment_seconds) - 1, 0.0)
         return float(num_ended.sum() - num_ended[index]) >= num_waiting
 
+    def part(self, lane: Lane) -> float | None:
+        """The lane's part of the fragments that all lanes generate in a second; `None` while some cost is not known."""
+        index = self._index.get(lane.name)
+        if index is None:
+            return None
+        return float(self._fragments_per_second[index] / self._fragments_per_second.sum())
+
     def _read(self, first: Fragment) -> None:
         """Take over what the cost model knows, once for each batch and whenever lanes come, go or are to begin no
         further fragment."""
@@ -78,6 +87,7 @@ class GenerationShares:
             return
         self._index = {lane.name: index for index, lane in enumerate(trainers)}
         self._fragment_seconds = np.array(known)
+        self._fragments_per_second = 1 / self._fragment_seconds
         self._ends_at = np.array([self._end_of(lane) for lane in trainers])
         self._is_free = np.array([lane.allowance > 0 and lane.under_way is None for lane in trainers])
         # In the seconds of the slowest lane's fragment, the others end no more than this.
