@@ -4,6 +4,7 @@ Without `DATABASE_URL` or `REDIS_URL` the URLs point at the embedded servers of 
 run at the moment: `manage.py up` starts exactly those servers whose URL is not given.
 """
 
+import math
 import os
 import secrets
 import tempfile
@@ -13,6 +14,7 @@ from urllib.parse import quote, urlsplit
 import environ
 
 from server.embedded import folders
+from server.errors import CannotStartError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,6 +27,32 @@ PUBLIC_URL = (env.str("TANDEM_PUBLIC_URL", "") or f"http://127.0.0.1:{PORT}").rs
 
 RAY_HOST = env.str("TANDEM_RAY_HOST", "127.0.0.1")
 """Where the embedded Ray head listens for further nodes: this machine's address in their network, or only itself."""
+
+MIN_OBJECT_STORE_GIB = 0.25
+"""Ray refuses less than 75 MiB, and a run of the demo's size holds some 100."""
+
+
+def object_store_bytes() -> int | None:
+    """`TANDEM_OBJECT_STORE_GIB`, the shared memory of the embedded Ray head's objects (versions, trajectories, pictures
+    on their way); `None` leaves it to Ray.
+
+    Raises:
+        CannotStartError: it is no number, or too small.
+    """
+    given = env.str("TANDEM_OBJECT_STORE_GIB", "")
+    if not given:
+        return None
+    try:
+        gib = float(given)
+    except ValueError:
+        gib = math.nan
+    if not MIN_OBJECT_STORE_GIB <= gib < math.inf:
+        raise CannotStartError(
+            f"`TANDEM_OBJECT_STORE_GIB` must be ≥ {MIN_OBJECT_STORE_GIB}, got {given}: leave it empty for 30 % of the "
+            "memory that is free"
+        )
+    return int(gib * 2**30)
+
 
 HAS_OWN_DATABASE = bool(env.str("DATABASE_URL", ""))
 HAS_OWN_REDIS = bool(env.str("REDIS_URL", ""))

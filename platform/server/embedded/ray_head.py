@@ -21,7 +21,6 @@ from worker.contracts.node_reports import NODE_LABEL
 
 RAY_START = Path(__file__).with_name("ray_start.py")
 NUM_CPUS = 64
-OBJECT_STORE_BYTES = 512 * 2**20
 
 # Variables of the web side only, which jobs must not see: a job's environment is readable through Ray.
 PRIVATE_VARIABLES = frozenset(
@@ -42,6 +41,8 @@ class RayHead:
     """Its name in the pool."""
     host: str
     """The address on which it listens for further nodes."""
+    object_store_bytes: int | None = None
+    """Of this node; by default Ray takes 30 % of the memory that is free, as far as `/dev/shm` holds it."""
     resources: dict[str, float] = field(default_factory=dict)
     """Custom resources of this node: one per GPU, named by `worker.contracts.lanes.gpu_resource`."""
 
@@ -113,11 +114,12 @@ class RayHead:
             "num-cpus": NUM_CPUS,
             # GPUs are custom resources, of which each lane asks for its own.
             "num-gpus": 0,
-            "object-store-memory": OBJECT_STORE_BYTES,
             "temp-dir": folders.ray_folder(self.var),
             "resources": json.dumps(self.resources),
             "labels": f"{NODE_LABEL}={self.node}",
         }
+        if self.object_store_bytes is not None:
+            values["object-store-memory"] = self.object_store_bytes
         # No monitor: it scales clusters whose nodes a cloud starts, and takes 50 MB. No log monitor, 35 MB: it copies
         # the logs of lanes to drivers, which do not want them.
         switches = ("--head", "--block", "--no-monitor", "--include-log-monitor=false", "--disable-usage-stats")

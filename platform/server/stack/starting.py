@@ -117,7 +117,14 @@ def start_ray(stack: Stack, ports: RayPorts, num_gpus: int) -> RayHead:
     # A token in the caller's environment belongs to another cluster, and Ray would prefer it to our file.
     os.environ.pop("RAY_AUTH_TOKEN", None)
     resources = {gpu_resource(LOCAL_NODE, index): 1.0 for index in range(num_gpus)}
-    ray = RayHead(var=environment.VAR, ports=ports, node=LOCAL_NODE, host=environment.RAY_HOST, resources=resources)
+    ray = RayHead(
+        var=environment.VAR,
+        ports=ports,
+        node=LOCAL_NODE,
+        host=environment.RAY_HOST,
+        object_store_bytes=environment.object_store_bytes(),
+        resources=resources,
+    )
     ray.prepare()
     stack.start(ray.process_spec())
     return ray

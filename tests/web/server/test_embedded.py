@@ -21,6 +21,7 @@ from server.embedded.postgres import EmbeddedPostgres, PostgresError
 from server.embedded.ray_head import RayHead
 from server.embedded.valkey import EmbeddedValkey
 from server.embedded.waiting import NotReadyError, wait_until
+from server.errors import CannotStartError
 from server.supervisor.process_spec import start
 
 
@@ -42,6 +43,22 @@ def test_jobs_on_the_ray_head_see_no_secret_of_the_web(tmp_path: Path, monkeypat
         monkeypatch.setenv(name, "a secret")
     head = RayHead(var=tmp_path, ports=RayPorts(20000), node="local", host="127.0.0.1", resources={})
     assert "a secret" not in head.process_spec().env.values()
+
+
+def test_ray_sizes_its_object_store_by_the_machine_unless_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flags(given: str) -> list[str]:
+        monkeypatch.setenv("TANDEM_OBJECT_STORE_GIB", given)
+        size = environment.object_store_bytes()
+        head = RayHead(var=tmp_path, ports=RayPorts(20000), node="n", host="127.0.0.1", object_store_bytes=size)
+        return [flag for flag in head.process_spec().argv if "object-store" in flag]
+
+    assert flags("") == []
+    assert flags("1.5") == [f"--object-store-memory={3 * 2**29}"]
+    for bad in ("0", "-1", "nan", "inf", "8 GB"):
+        with pytest.raises(CannotStartError, match=r"must be ≥ 0\.25"):
+            flags(bad)
 
 
 def test_servers_answer_keep_their_data_and_end(var: Path) -> None:
