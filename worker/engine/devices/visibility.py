@@ -8,6 +8,7 @@ import os
 import sys
 
 from worker.contracts.node_reports import GPU_TRACE_VARIABLE
+from worker.engine.devices.cpu_threads import threads_of_lane
 
 VISIBILITY_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 """The environment variables that hide the other devices of a node, one per vendor. Ray empties them for actors that
@@ -15,14 +16,14 @@ request no GPU from Ray, as Tandem's actors do."""
 
 
 def see_only(device: str) -> None:
-    """Make one device visible to this process, and give torch one CPU thread; called before torch is imported.
+    """Make one device visible to this process, and give torch its CPU threads; called before torch is imported.
 
     Args:
         device: `cpu`, or an accelerator as the visibility variables name it: its UUID, or its index on the node in the
             order of PCI addresses.
     """
     computes_on_cpu = device == "cpu" or _is_replayed()
-    os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["OMP_NUM_THREADS"] = str(threads_of_lane(on_accelerator=not computes_on_cpu))
     # By default CUDA counts the fastest card first, drivers' tools by PCI address.
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     for variable in VISIBILITY_VARIABLES:
