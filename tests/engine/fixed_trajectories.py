@@ -16,11 +16,13 @@ def perturbed_version(spec: RunSpec, path: str, seed: int, policy_version: int =
     model = load_model(spec.base_model, path)
     model.prepare_training(spec)
     generator = torch.Generator().manual_seed(seed)
-    perturbed = {
-        name: (parameter.detach() + 0.05 * torch.randn(parameter.shape, generator=generator)).to(parameter.dtype)
-        for name, parameter in model.trainable.items()
-    }
-    return pack(perturbed, policy_version)
+    return pack({name: _perturbed(each.detach(), generator) for name, each in model.trainable.items()}, policy_version)
+
+
+def _perturbed(weights: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    # Drawn on the CPU, so that every device gets the same.
+    noise = torch.randn(weights.shape, generator=generator).to(weights.device)
+    return (weights + 0.05 * noise).to(weights.dtype)
 
 
 def draw_groups(
