@@ -24,6 +24,7 @@ ANSWERS = (
     "ListedSweep",
     "LogEntry",
     "Me",
+    "Operation",
     "MirroredRun",
     "PlanPreview",
     "PoolNode",

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.access import Actor, NotVisible, roles_of, visible_projects
 from runs.models import RungReport, Sweep, SweepPoint, SweepRun
+from runs.operation_ids import OperationKind, operation_id
 from sweeps.best_so_far import best_so_far
 from sweeps.objective_values import Measured, curves_of
 from sweeps.progress import Place, Point, points_of
@@ -39,10 +40,11 @@ def listed_sweeps(user: Actor, sweeps: Iterable[Sweep]) -> list[ListedSweep]:
     """Their lines in the list, with a constant number of queries."""
     sweeps, roles = list(sweeps), roles_of(user)
     ids = [sweep.pk for sweep in sweeps]
-    hours, counts, num_pruned = gpu_hours_of_sweeps(ids, timezone.now()), _counts(ids), _num_pruned(ids)
+    hours, counts, num_pruned = gpu_hours_of_sweeps(ids, timezone.now()), run_counts(ids), _num_pruned(ids)
     return [
         {
             "id": str(sweep.pk),
+            "operation": operation_id(OperationKind.SWEEP, sweep.pk),
             "name": sweep.name,
             "project": {
                 "id": str(sweep.project_id),
@@ -64,7 +66,8 @@ def listed_sweeps(user: Actor, sweeps: Iterable[Sweep]) -> list[ListedSweep]:
     ]
 
 
-def _counts(sweep_ids: list[UUID]) -> dict[UUID, SweepCounts]:
+def run_counts(sweep_ids: list[UUID]) -> dict[UUID, SweepCounts]:
+    """How far sweeps are, in one query."""
     is_filled = Q(filled_at__isnull=False)
     is_live = is_filled & Q(run__isnull=False) & ~Q(run__state__in=_ENDED)
     rows = SweepRun.objects.filter(point__sweep__in=sweep_ids).order_by().values_list("point__sweep")

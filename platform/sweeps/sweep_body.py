@@ -31,6 +31,8 @@ class ListedSweep(SweepCounts):
     """A line of the list of sweeps, as one reader may see it."""
 
     id: str
+    operation: str
+    """Its operation: `GET /operations/{id}`."""
     name: str
     project: RunProject
     created_by: str | None

@@ -213,6 +213,25 @@ class MovedInQueue(Model):
     at: AwareDatetime
 
 
+class OperationProgress(Model):
+    """How much of an operation is done."""
+
+    done: int
+    total: int
+    unit: str
+    """What is counted, such as `pictures`."""
+
+
+class OperationTarget(Model):
+    """What an operation is about."""
+
+    type: Literal['run', 'sweep', 'gpu', 'node'] | str
+    id: str
+    name: str
+    link: str
+    """Its address below this server."""
+
+
 class Prompt1(Model):
     """A prompt with its negative prompt, metadata and pictures. Text alone may be written in its place."""
 
@@ -712,6 +731,8 @@ class ListedSweep(Model):
     num_runs_ended: int
     num_runs_live: int
     id: str
+    operation: str
+    """Its operation: `GET /operations/{id}`."""
     name: str
     project: RunProject
     created_by: str | None
@@ -769,6 +790,38 @@ class MirroredRun(Model):
     begun_at: AwareDatetime | None
     """Since when it is being written; null between two."""
     accepted_at: AwareDatetime | None
+
+
+class Operation(Model):
+    """Long work that a request began."""
+
+    id: str
+    """`<kind>-<id of the row that holds it>`."""
+    kind: Literal['preview', 'command', 'resize', 'sweep', 'gpu_test', 'drain'] | str
+    action: str
+    """What was asked for: the kind, or of a `command` which one."""
+    state: Literal['waiting', 'running', 'succeeded', 'failed', 'cancelled'] | str
+    detail: str
+    """What it waits for, or what was said of it; empty for nothing."""
+    problem: str
+    """Why it failed; empty where it has not."""
+    progress: OperationProgress | None
+    """Null where nothing is counted."""
+    target: OperationTarget
+    project: str | None
+    """Id of the project; null for work on the pool."""
+    requested_by: str | None
+    """Name of the user, or of the part of Tandem; null for an account that was deleted."""
+    request_id: str
+    """`X-Request-ID` of the request that began it, as the audit log has it; empty where it has none."""
+    created_at: AwareDatetime
+    started_at: AwareDatetime | None
+    """Null while nothing works on it, and where that is not noted."""
+    ended_at: AwareDatetime | None
+    result: str
+    """Address of what comes of it, below this server."""
+    can_cancel: bool
+    """Whether you may cancel it now."""
 
 
 class PipelineSpec(Model):
@@ -1198,6 +1251,8 @@ class GpuTest(Model):
     """Why it failed, or what it waits for."""
     num_repeats: int
     """Tests before it whose jobs the cluster lost."""
+    operation: str
+    """Its operation: `GET /operations/{id}`."""
 
 
 class PoolGpu(Model):
@@ -1244,6 +1299,8 @@ class PoolGpu(Model):
     notes: str
     price_per_gpu_hour: Decimal | None
     """Null for a GPU that costs what its node says."""
+    operation: str | None
+    """Its drain: `GET /operations/{id}`; null while it is not drained itself."""
     id: int
     node: str
     uuid: str
@@ -1304,6 +1361,8 @@ class PoolNode(Model):
     notes: str
     price_per_gpu_hour: Decimal | None
     """Null for a GPU that costs what its node says."""
+    operation: str | None
+    """Its drain: `GET /operations/{id}`; null while it is not drained itself."""
     id: int
     name: str
     address: str
@@ -1335,6 +1394,7 @@ class Sweep(Model):
     num_runs_ended: int
     num_runs_live: int
     id: str
+    operation: str
     name: str
     project: RunProject
     created_by: str | None

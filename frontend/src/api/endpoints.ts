@@ -197,6 +197,8 @@ export const api = {
   previews: (run: string) => call("GET", "/api/v1/runs/{run_id}/previews", of(run)),
   createPreview: (run: string, body: NewPreview) =>
     call("POST", "/api/v1/runs/{run_id}/previews", { ...of(run), body }),
+  cancelOperation: (operation: string) =>
+    call("POST", "/api/v1/operations/{operation_id}/cancel", { path: { operation_id: operation } }),
 
   sweeps: (project?: string) => results(call("GET", "/api/v1/sweeps", { query: { project, limit: MAX_SWEEPS } })),
   sweep: (id: string) => call("GET", "/api/v1/sweeps/{id}", { path: { id } }),

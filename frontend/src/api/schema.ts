@@ -552,6 +552,63 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/operations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Previews, commands to runs, resizes, sweeps, tests of GPUs, drains: what is under way and what has ended, the
+         *     newest first. Runs are no operations: they have a list of their own.
+         */
+        readonly get: operations["operations_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/operations/{operation_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description How far an operation is; poll it until `ended_at` is there. */
+        readonly get: operations["operations_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/operations/{operation_id}/cancel": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * @description Take an operation back. Previews, sweeps and drains can be; of others, and of one that has ended, a 409 says
+         *     what is possible, also as `legal_actions`.
+         */
+        readonly post: operations["operations_cancel_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/plans": {
         readonly parameters: {
             readonly query?: never;
@@ -2210,6 +2267,8 @@ export interface components {
         readonly ActionAnswer: {
             /** Format: uuid */
             readonly command_id: string;
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
         };
         /** @enum {string} */
         readonly ActionKind: "pause" | "resume" | "stop" | "cancel" | "sample_now" | "checkpoint_now";
@@ -3949,6 +4008,8 @@ export interface components {
             readonly reason: string;
             /** @description Tests before it whose jobs the cluster lost. */
             readonly num_repeats: number;
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
         };
         /** @description One page: A test that a GPU must pass before it takes work again. */
         readonly GpuTestPage: {
@@ -5041,6 +5102,8 @@ export interface components {
             readonly num_runs_ended: number;
             readonly num_runs_live: number;
             readonly id: string;
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
             readonly name: string;
             readonly project: components["schemas"]["RunProject"];
             /** @description Name of the user; null for an account that was deleted. */
@@ -5644,6 +5707,72 @@ export interface components {
         };
         /** @enum {string} */
         readonly OfEnum: "node" | "gpu" | "lane";
+        /**
+         * OperationBody
+         * @description Long work that a request began.
+         */
+        readonly Operation: {
+            /** @description `<kind>-<id of the row that holds it>`. */
+            readonly id: string;
+            readonly kind: components["schemas"]["OperationKind"];
+            /** @description What was asked for: the kind, or of a `command` which one. */
+            readonly action: string;
+            readonly state: components["schemas"]["OperationState"];
+            /** @description What it waits for, or what was said of it; empty for nothing. */
+            readonly detail: string;
+            /** @description Why it failed; empty where it has not. */
+            readonly problem: string;
+            /** @description Null where nothing is counted. */
+            readonly progress: components["schemas"]["OperationProgress"] | null;
+            readonly target: components["schemas"]["OperationTarget"];
+            /** @description Id of the project; null for work on the pool. */
+            readonly project: string | null;
+            /** @description Name of the user, or of the part of Tandem; null for an account that was deleted. */
+            readonly requested_by: string | null;
+            /** @description `X-Request-ID` of the request that began it, as the audit log has it; empty where it has none. */
+            readonly request_id: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** @description Null while nothing works on it, and where that is not noted. */
+            readonly started_at: string | null;
+            readonly ended_at: string | null;
+            /** @description Address of what comes of it, below this server. */
+            readonly result: string;
+            /** @description Whether you may cancel it now. */
+            readonly can_cancel: boolean;
+        };
+        /**
+         * OperationKind
+         * @enum {string}
+         */
+        readonly OperationKind: "preview" | "command" | "resize" | "sweep" | "gpu_test" | "drain";
+        /**
+         * OperationProgress
+         * @description How much of an operation is done.
+         */
+        readonly OperationProgress: {
+            readonly done: number;
+            readonly total: number;
+            /** @description What is counted, such as `pictures`. */
+            readonly unit: string;
+        };
+        /**
+         * OperationState
+         * @enum {string}
+         */
+        readonly OperationState: "waiting" | "running" | "succeeded" | "failed" | "cancelled";
+        /**
+         * OperationTarget
+         * @description What an operation is about.
+         */
+        readonly OperationTarget: {
+            /** @enum {string} */
+            readonly type: "run" | "sweep" | "gpu" | "node";
+            readonly id: string;
+            readonly name: string;
+            /** @description Its address below this server. */
+            readonly link: string;
+        };
         /**
          * OptimizerSpec
          * @description AdamW with a constant learning rate; its state is fp32.
@@ -6337,6 +6466,8 @@ export interface components {
              * @description Null for a GPU that costs what its node says.
              */
             readonly price_per_gpu_hour: string | null;
+            /** @description Its drain: `GET /operations/{id}`; null while it is not drained itself. */
+            readonly operation: string | null;
             readonly id: number;
             readonly node: string;
             /** @description Empty until its driver was asked. */
@@ -6458,6 +6589,8 @@ export interface components {
              * @description Null for a GPU that costs what its node says.
              */
             readonly price_per_gpu_hour: string | null;
+            /** @description Its drain: `GET /operations/{id}`; null while it is not drained itself. */
+            readonly operation: string | null;
             readonly id: number;
             readonly name: string;
             readonly address: string;
@@ -6583,10 +6716,14 @@ export interface components {
             readonly samples: readonly components["schemas"]["PreviewImage"][];
             /** @description Samples of the base model from the same seeds. */
             readonly base_samples: readonly components["schemas"]["PreviewImage"][];
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
         };
         readonly PreviewAnswer: {
             /** Format: uuid */
             readonly preview_id: string;
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
         };
         readonly PreviewImage: {
             readonly prompt: string;
@@ -6599,7 +6736,7 @@ export interface components {
             readonly clip_url: string | null;
         };
         /** @enum {string} */
-        readonly PreviewState: "queued" | "running" | "done" | "failed";
+        readonly PreviewState: "queued" | "running" | "done" | "failed" | "cancelled";
         /**
          * Priority
          * @description Order of a project's runs in the queue, first to last; among equals the older run is first.
@@ -7184,6 +7321,8 @@ export interface components {
              * @description Id of the resize, and of its command.
              */
             readonly resize_id: string;
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
         };
         /**
          * ResizeCause
@@ -8795,6 +8934,7 @@ export interface components {
             readonly num_runs_ended: number;
             readonly num_runs_live: number;
             readonly id: string;
+            readonly operation: string;
             readonly name: string;
             readonly project: components["schemas"]["RunProject"];
             readonly created_by: string | null;
@@ -9534,6 +9674,11 @@ export type Occupancy = components['schemas']['Occupancy'];
 export type OccupancyArea = components['schemas']['OccupancyArea'];
 export type OcrSettings = components['schemas']['OcrSettings'];
 export type OfEnum = components['schemas']['OfEnum'];
+export type Operation = components['schemas']['Operation'];
+export type OperationKind = components['schemas']['OperationKind'];
+export type OperationProgress = components['schemas']['OperationProgress'];
+export type OperationState = components['schemas']['OperationState'];
+export type OperationTarget = components['schemas']['OperationTarget'];
 export type OptimizerSpec = components['schemas']['OptimizerSpec'];
 export type OrderEnum = components['schemas']['OrderEnum'];
 export type PatchedAccountRights = components['schemas']['PatchedAccountRights'];
@@ -10874,6 +11019,101 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Occupancy"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly operations_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description One kind or several, separated by commas: preview, command, resize, sweep, gpu_test, drain. */
+                readonly kind?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                /** @description Whether to list only those that you asked for. */
+                readonly mine?: boolean;
+                /** @description Default: the newest first. */
+                readonly order?: "-created_at" | "created_at";
+                /** @description Only those of this project. */
+                readonly project?: string;
+                /** @description Only those that the request of this `X-Request-ID` began. */
+                readonly request_id?: string;
+                /** @description Only those that concern this run. */
+                readonly run?: string;
+                /** @description One state or several, separated by commas: waiting, running, succeeded, failed, cancelled. */
+                readonly state?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** Format: uri */
+                        readonly next: string | null;
+                        readonly results: readonly components["schemas"]["Operation"][];
+                    };
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly operations_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly operation_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Operation"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly operations_cancel_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly operation_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Operation"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -14122,6 +14362,7 @@ export const pathsApiV1LendsGetParametersQueryKindValues: ReadonlyArray<Flattene
 export const pathsApiV1LendsSumsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["by"]> = ["borrower", "lender", "run", "lane", "gpu"];
 export const pathsApiV1LendsSumsGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["kind"]> = ["between_runs", "within_run"];
 export const pathsApiV1OccupancyGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/occupancy"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
+export const pathsApiV1OperationsGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/operations"]["get"]["parameters"]["query"]["order"]> = ["-created_at", "created_at"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idLogsTextGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs/text"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idPromptsGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/prompts"]["get"]["parameters"]["query"]["order"]> = ["without_spread", "repeated", "missing", "lowest_reward", "prompt"];
@@ -14215,6 +14456,9 @@ export const mixGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["strategy"]> = ["progressive", "random"];
 export const modelFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ModelFamily"]> = ["flux", "sd3", "flux2", "flux2_klein", "qwen_image", "z_image", "wan", "wan22", "hunyuan_video"];
 export const ofEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OfEnum"]> = ["node", "gpu", "lane"];
+export const operationKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationKind"]> = ["preview", "command", "resize", "sweep", "gpu_test", "drain"];
+export const operationStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationState"]> = ["waiting", "running", "succeeded", "failed", "cancelled"];
+export const operationTargetTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationTarget"]["type"]> = ["run", "sweep", "gpu", "node"];
 export const orderEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OrderEnum"]> = ["created", "name", "state", "progress", "reward", "started", "duration"];
 export const periodEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PeriodEnum"]> = ["month", "whole"];
 export const phaseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Phase"]> = ["bootstrap", "place_lanes", "load_model", "restore", "evaluate", "train", "checkpoint", "export", "finish"];
@@ -14233,7 +14477,7 @@ export const pointStateValues: ReadonlyArray<FlattenedDeepRequired<components>["
 export const poolActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolActionKind"]> = ["cordon", "drain", "maintenance", "resume"];
 export const poolChangedFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolChangedFrame"]["kind"]> = ["pool"];
 export const poolStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolState"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
-export const previewStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PreviewState"]> = ["queued", "running", "done", "failed"];
+export const previewStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PreviewState"]> = ["queued", "running", "done", "failed", "cancelled"];
 export const priorityValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Priority"]> = ["high", "normal", "low"];
 export const priorityEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PriorityEnum"]> = ["high", "normal", "low"];
 export const projectRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ProjectRole"]> = ["viewer", "editor", "owner"];

@@ -52,6 +52,7 @@ export function sweepOf({
   };
   return {
     id: "10000000-0000-4000-8000-000000000000",
+    operation: "sweep-10000000-0000-4000-8000-000000000000",
     name: "rates",
     project: { id: "20000000-0000-4000-8000-000000000000", name: "Shapes", role: "owner" },
     created_by: "alice",

@@ -225,6 +225,7 @@ def _of_run(run: Run, owner: User, artifacts: Path) -> dict[str, str]:
     return {
         "adapter_id": str(adapter.pk),
         "preview_id": str(preview.pk),
+        "operation_id": f"preview-{preview.pk}",
         "name": "lora-0-0.png",
         "path": "samples/a.png",
     }
