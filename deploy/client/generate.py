@@ -31,6 +31,7 @@ ANSWERS = (
     "Project",
     "PromptSet",
     "QueuedRun",
+    "Reward",
     "Run",
     "RunSize",
     "Samples",

@@ -109,6 +109,8 @@ urlpatterns = [
     path("projects/<uuid:project_id>/members/<int:user_id>", accounts.MemberViewSet.as_view(MEMBER)),
     path("run-spec-schema", catalog.RunSpecSchemaView.as_view()),
     path("presets", catalog.PresetsView.as_view()),
+    path("rewards", catalog.RewardsView.as_view()),
+    path("rewards/<str:name>", catalog.RewardView.as_view()),
     path("base-models", catalog.BaseModelsView.as_view()),
     path("runs:validate", runs.ValidateView.as_view()),
     path("runs:preflight", runs.StartChecksView.as_view()),

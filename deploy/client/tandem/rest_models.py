@@ -259,6 +259,44 @@ class PromptSet(Model):
     created_at: AwareDatetime
 
 
+class Reward(Model):
+    """A scorer that a spec can name."""
+
+    name: str
+    """Value for `rewards.*.name` in a spec."""
+    description: str
+    """What it measures."""
+    scores_images: bool
+    scores_videos: bool
+    """Clips as a whole, or by the mean over at most 8 evenly spaced frames."""
+    looks_at: str
+    """What it is given of a sample."""
+    prompt: str
+    """What it reads of the prompt; empty for nothing."""
+    lowest: float | None
+    """The least score; null for no bound."""
+    highest: float | None
+    """The greatest score."""
+    usual: str
+    """The range that scores are in, in words."""
+    needs: str
+    """What must be there for it."""
+    gamed: str
+    """How policies are known to exploit it."""
+    source: str
+    """A paper or a repository; empty for Tandem's own."""
+    is_verdict: bool
+    """1 for a right sample, 0 for a wrong one: its mean is a share."""
+    is_differentiable: bool
+    """Whether algorithms that follow its gradient may use it."""
+    settings: dict[str, Any] | None
+    """JSON schema of `rewards.*.settings`; null for a scorer that has none."""
+    weights: dict[str, str | None]
+    """Where its network is loaded from by default, by setting; null where the spec has to name it."""
+    presets: list[str]
+    """Names of the presets that use it."""
+
+
 class RunLane(Model):
     """A lane that the run holds now."""
 

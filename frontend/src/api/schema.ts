@@ -913,6 +913,39 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/rewards": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Every scorer that a spec can name: what it measures, its range, settings, weights, and how it is gamed. */
+        readonly get: operations["rewards_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/rewards/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get: operations["rewards_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/run-spec-schema": {
         readonly parameters: {
             readonly query?: never;
@@ -7443,6 +7476,52 @@ export interface components {
             /** @description Why the run uses it, in one sentence. */
             readonly reason: string;
         };
+        /** @description A scorer that a spec can name. */
+        readonly Reward: {
+            /** @description Value for `rewards.*.name` in a spec. */
+            readonly name: string;
+            /** @description What it measures. */
+            readonly description: string;
+            readonly scores_images: boolean;
+            /** @description Clips as a whole, or by the mean over at most 8 evenly spaced frames. */
+            readonly scores_videos: boolean;
+            /** @description What it is given of a sample. */
+            readonly looks_at: string;
+            /** @description What it reads of the prompt; empty for nothing. */
+            readonly prompt: string;
+            /**
+             * Format: double
+             * @description The least score; null for no bound.
+             */
+            readonly lowest: number | null;
+            /**
+             * Format: double
+             * @description The greatest score.
+             */
+            readonly highest: number | null;
+            /** @description The range that scores are in, in words. */
+            readonly usual: string;
+            /** @description What must be there for it. */
+            readonly needs: string;
+            /** @description How policies are known to exploit it. */
+            readonly gamed: string;
+            /** @description A paper or a repository; empty for Tandem's own. */
+            readonly source: string;
+            /** @description 1 for a right sample, 0 for a wrong one: its mean is a share. */
+            readonly is_verdict: boolean;
+            /** @description Whether algorithms that follow its gradient may use it. */
+            readonly is_differentiable: boolean;
+            /** @description JSON schema of `rewards.*.settings`; null for a scorer that has none. */
+            readonly settings: {
+                readonly [key: string]: unknown;
+            } | null;
+            /** @description Where its network is loaded from by default, by setting; null where the spec has to name it. */
+            readonly weights: {
+                readonly [key: string]: string | null;
+            };
+            /** @description Names of the presets that use it. */
+            readonly presets: readonly string[];
+        };
         /**
          * RewardChange
          * @description How a reward's mean changed over some batches.
@@ -7563,6 +7642,12 @@ export interface components {
          * @enum {string}
          */
         readonly RewardName: "shape_match" | "shape_judge" | "jpeg_compressibility" | "colorfulness" | "ocr" | "clip_score" | "pick_score" | "hps_v2" | "image_reward" | "aesthetic" | "motion_smoothness" | "remote";
+        /** @description One page: A scorer that a spec can name. */
+        readonly RewardPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Reward"][];
+        };
         /**
          * RewardSpec
          * @description One scorer: what it counts in training, and what happens when it fails. `watched` rewards are measured and shown
@@ -9792,6 +9877,7 @@ export type ResumedEvent = components['schemas']['ResumedEvent'];
 export type ResumedFields = components['schemas']['ResumedFields'];
 export type ResumedItem = components['schemas']['ResumedItem'];
 export type RevisedPlan = components['schemas']['RevisedPlan'];
+export type Reward = components['schemas']['Reward'];
 export type RewardChange = components['schemas']['RewardChange'];
 export type RewardFlowSpec = components['schemas']['RewardFlowSpec'];
 export type RewardHackingEvent = components['schemas']['RewardHackingEvent'];
@@ -9799,6 +9885,7 @@ export type RewardHackingFields = components['schemas']['RewardHackingFields'];
 export type RewardHackingItem = components['schemas']['RewardHackingItem'];
 export type RewardMixing = components['schemas']['RewardMixing'];
 export type RewardName = components['schemas']['RewardName'];
+export type RewardPage = components['schemas']['RewardPage'];
 export type RewardSpec = components['schemas']['RewardSpec'];
 export type RoleChange = components['schemas']['RoleChange'];
 export type RoleStates = components['schemas']['RoleStates'];
@@ -11817,6 +11904,54 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["QueuedRunPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly rewards_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RewardPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly rewards_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Reward"];
                 };
             };
             readonly default: components["responses"]["Refusal"];

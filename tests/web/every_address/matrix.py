@@ -84,6 +84,8 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         f"get {API}service-accounts",
         f"get {API}mirrors",
         f"get {API}operations",
+        f"get {API}rewards",
+        f"get {API}rewards/<str:name>",
         *(f"get {API}{name}" for name in ("gpus", "lanes", "lends", "lends/sums", "nodes", "occupancy", "pool")),
         *(f"get {API}{name}" for name in ("pool-policy", "pools", "queue", "queue/running", "shares")),
         *(f"get {API}{name}" for name in ("sweeps", "usage", "usage.csv", "usage/days")),

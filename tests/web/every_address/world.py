@@ -242,4 +242,5 @@ def _of_pool() -> dict[str, str]:
         "gpu_id": str(gpu.pk),
         "test_id": str(test.pk),
         "pools.name": "default",
+        "rewards.name": "ocr",
     }

@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
-from tandem.cli import account_commands, operation_commands, pool_commands, run_commands, run_downloads, sweep_commands
+from tandem.cli import (
+    account_commands,
+    operation_commands,
+    pool_commands,
+    reward_commands,
+    run_commands,
+    run_downloads,
+    sweep_commands,
+)
 from tandem.cli.invocation import Commands, Invocation
 
 app = typer.Typer(
@@ -26,6 +34,7 @@ app.command("login")(account_commands.login)
 app.command("contexts")(account_commands.contexts)
 app.command("samples")(run_downloads.samples)
 app.command("plan")(pool_commands.plan)
+app.command("rewards")(reward_commands.rewards)
 app.command("queue")(pool_commands.queue)
 app.command("usage")(pool_commands.usage)
 

@@ -102,6 +102,15 @@ class Client:
         body = {"kind": kind or None, "source": text_of(source), "function": function, "num_gpus": num_gpus}
         return rest_models.ImportedSpec.model_validate(self._session.post(f"{API}/runs:import", body))
 
+    def rewards(self) -> list[rest_models.Reward]:
+        """Every scorer that a spec can name, with its range, settings and weights."""
+        items = self._session.items(f"{API}/rewards")
+        return [rest_models.Reward.model_validate(item) for item in items]
+
+    def reward(self, name: str) -> rest_models.Reward:
+        """One of them. Raises `NotFound`, which lists them."""
+        return rest_models.Reward.model_validate(self._session.get(f"{API}/rewards/{name}"))
+
     def queue(self, *, pool: str = "") -> list[rest_models.QueuedRun]:
         """The runs that wait, in the order in which they are served."""
         items = self._session.items(f"{API}/queue", pool=pool)
