@@ -154,6 +154,7 @@ urlpatterns = [
     path("pool-policy", queue.PoolPolicyView.as_view()),
     path("lanes/<int:lane_id>/history", pool.LaneHistoryView.as_view()),
     path("occupancy", occupancy.OccupancyView.as_view()),
+    path("webhooks/<uuid:webhook_id>/rotate-secret", webhooks.RotateSecretView.as_view()),
     path("webhooks/<uuid:webhook_id>/test", webhooks.WebhookTestView.as_view()),
     path("webhooks/<uuid:webhook_id>/deliveries", webhooks.DeliveriesView.as_view()),
     path("webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>", webhooks.DeliveryView.as_view()),

@@ -261,6 +261,8 @@ export const api = {
   changeWebhook: (id: string, body: PatchedWebhookChanges) =>
     call("PATCH", "/api/v1/webhooks/{id}", { path: { id }, body }),
   deleteWebhook: (id: string) => call("DELETE", "/api/v1/webhooks/{id}", { path: { id } }),
+  rotateWebhookSecret: (id: string, overlap_hours: number) =>
+    call("POST", "/api/v1/webhooks/{webhook_id}/rotate-secret", { path: { webhook_id: id }, body: { overlap_hours } }),
   testWebhook: (id: string) => call("POST", "/api/v1/webhooks/{webhook_id}/test", { path: { webhook_id: id } }),
   deliveries: (webhook_id: string) =>
     results(

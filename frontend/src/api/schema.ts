@@ -2261,6 +2261,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/webhooks/{webhook_id}/rotate-secret": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * @description Give the webhook a new secret, which is shown this once. Until the overlap ends, each message has a signature
+         *     by either, separated by a space.
+         */
+        readonly post: operations["webhooks_rotate_secret_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/webhooks/{webhook_id}/test": {
         readonly parameters: {
             readonly query?: never;
@@ -3107,7 +3127,7 @@ export interface components {
             /** @description The token itself. It is shown this once; only its hash is kept. */
             readonly token: string;
         };
-        /** @description The only answer that shows the secret. */
+        /** @description The only answer that shows a secret: of a webhook that was made, or whose secret was rotated. */
         readonly CreatedWebhook: {
             /** Format: uuid */
             readonly id: string;
@@ -3130,6 +3150,11 @@ export interface components {
              * @description Since when nothing has got through; null where the last try did.
              */
             readonly failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation signs too; null where it does not.
+             */
+            readonly former_secret_until: string | null;
             /** Format: date-time */
             readonly created_at: string;
             /** @description Signs its messages; `whsec_` and base64. */
@@ -8557,6 +8582,13 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Secret"][];
         };
+        readonly SecretRotation: {
+            /**
+             * @description For how long the secret before signs too. 0: it ends at once.
+             * @default 24
+             */
+            readonly overlap_hours?: number;
+        };
         /**
          * Series
          * @description One curve as columns of one length.
@@ -9476,6 +9508,11 @@ export interface components {
              * @description Since when nothing has got through; null where the last try did.
              */
             readonly failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation signs too; null where it does not.
+             */
+            readonly former_secret_until: string | null;
             /** Format: date-time */
             readonly created_at: string;
         };
@@ -9927,6 +9964,7 @@ export type SdeType = components['schemas']['SdeType'];
 export type SecondsRange = components['schemas']['SecondsRange'];
 export type Secret = components['schemas']['Secret'];
 export type SecretPage = components['schemas']['SecretPage'];
+export type SecretRotation = components['schemas']['SecretRotation'];
 export type Series = components['schemas']['Series'];
 export type ServiceAccount = components['schemas']['ServiceAccount'];
 export type ServiceAccountPage = components['schemas']['ServiceAccountPage'];
@@ -14451,6 +14489,35 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly webhooks_rotate_secret_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CreatedWebhook"];
                 };
             };
             readonly default: components["responses"]["Refusal"];

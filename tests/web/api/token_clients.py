@@ -79,6 +79,7 @@ WRITES: dict[str, TokenScope] = {
     "patch webhooks/<uuid:pk>": ADMIN,
     "post webhooks": ADMIN,
     "post webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver": ADMIN,
+    "post webhooks/<uuid:webhook_id>/rotate-secret": ADMIN,
     "post webhooks/<uuid:webhook_id>/test": ADMIN,
     "put budgets/<uuid:project_id>": POOL,
     "put pool-policy": POOL,

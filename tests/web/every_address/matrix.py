@@ -174,6 +174,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         f"delete {API}service-accounts/<int:account_id>/tokens/<str:token_id>",
         f"delete {API}webhooks/<uuid:pk>",
         f"patch {API}webhooks/<uuid:pk>",
+        f"post {API}webhooks/<uuid:webhook_id>/rotate-secret",
         f"post {API}webhooks/<uuid:webhook_id>/test",
         f"post {API}webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver",
     ),
