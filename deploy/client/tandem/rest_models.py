@@ -55,6 +55,18 @@ class BatchAlgebra(Model):
     """Most draws of a group after its first, each because the one before has no spread."""
 
 
+class BestPoint(Model):
+    """The point with the best value of the objective now."""
+
+    number: int
+    values: dict[str, Any]
+    """The swept settings by dotted path."""
+    value: float
+    """Mean of its runs' newest values."""
+    run: str
+    """Id of the best of its runs."""
+
+
 class BestSoFar(Model):
     """The best point became better, or another one did."""
 
@@ -781,6 +793,8 @@ class ListedSweep(Model):
     reason: str
     """Why it starts no more runs; empty while it does, and for one that ended by itself."""
     num_pruned: int
+    best: BestPoint | None
+    """Null before the first value."""
     gpu_hours: float
     """Of the lanes that its runs held; CPU lanes cost none."""
     budget_gpu_hours: float | None
@@ -1441,6 +1455,7 @@ class Sweep(Model):
     state: Literal['running', 'stopping', 'stopped', 'completed'] | str
     reason: str
     num_pruned: int
+    best: BestPoint | None
     gpu_hours: float
     budget_gpu_hours: float | None
     plan: dict[str, Any]

@@ -2724,6 +2724,21 @@ export interface components {
             readonly max_resamples: number;
         };
         /**
+         * BestPoint
+         * @description The point with the best value of the objective now.
+         */
+        readonly BestPoint: {
+            readonly number: number;
+            /** @description The swept settings by dotted path. */
+            readonly values: {
+                readonly [key: string]: unknown;
+            };
+            /** @description Mean of its runs' newest values. */
+            readonly value: number;
+            /** @description Id of the best of its runs. */
+            readonly run: string;
+        };
+        /**
          * BestSoFar
          * @description The best point became better, or another one did.
          */
@@ -4399,7 +4414,7 @@ export interface components {
             readonly note: string;
         };
         /** @enum {string} */
-        readonly HookEvent: "run.started" | "run.resumed" | "run.restarted" | "run.paused" | "run.completed" | "run.stopped" | "run.cancelled" | "run.failed" | "reward_hacking.suspected" | "reward_hacking.over" | "budget.near" | "budget.spent" | "gpu.faulty" | "gpu.lost" | "gpu.found" | "node.lost" | "node.found";
+        readonly HookEvent: "run.started" | "run.resumed" | "run.restarted" | "run.paused" | "run.completed" | "run.stopped" | "run.cancelled" | "run.failed" | "sweep.finished" | "reward_hacking.suspected" | "reward_hacking.over" | "budget.near" | "budget.spent" | "gpu.faulty" | "gpu.lost" | "gpu.found" | "node.lost" | "node.found";
         /**
          * HpsV2Settings
          * @description HPS v2 (arXiv 2306.09341): CLIP-H trained on ranked pictures.
@@ -5173,6 +5188,8 @@ export interface components {
             /** @description Why it starts no more runs; empty while it does, and for one that ended by itself. */
             readonly reason: string;
             readonly num_pruned: number;
+            /** @description Null before the first value. */
+            readonly best: components["schemas"]["BestPoint"] | null;
             /** @description Of the lanes that its runs held; CPU lanes cost none. */
             readonly gpu_hours: number;
             readonly budget_gpu_hours: number | null;
@@ -9061,6 +9078,7 @@ export interface components {
             readonly state: components["schemas"]["SweepState"];
             readonly reason: string;
             readonly num_pruned: number;
+            readonly best: components["schemas"]["BestPoint"] | null;
             readonly gpu_hours: number;
             readonly budget_gpu_hours: number | null;
             readonly plan: components["schemas"]["SweepPlan"];
@@ -9601,6 +9619,7 @@ export type BaseModelPage = components['schemas']['BaseModelPage'];
 export type BaseModelSpec = components['schemas']['BaseModelSpec'];
 export type BatchAlgebra = components['schemas']['BatchAlgebra'];
 export type BatchSpec = components['schemas']['BatchSpec'];
+export type BestPoint = components['schemas']['BestPoint'];
 export type BestSoFar = components['schemas']['BestSoFar'];
 export type Bubbles = components['schemas']['Bubbles'];
 export type Budget = components['schemas']['Budget'];
@@ -14625,7 +14644,7 @@ export const healthEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["
 export const heartbeatFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HeartbeatFrame"]["kind"]> = ["heartbeat"];
 export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HelloFrame"]["kind"]> = ["hello"];
 export const homeGroupGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HomeGroupGroupEnum"]> = ["running", "waiting", "failed", "finished"];
-export const hookEventValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HookEvent"]> = ["run.started", "run.resumed", "run.restarted", "run.paused", "run.completed", "run.stopped", "run.cancelled", "run.failed", "reward_hacking.suspected", "reward_hacking.over", "budget.near", "budget.spent", "gpu.faulty", "gpu.lost", "gpu.found", "node.lost", "node.found"];
+export const hookEventValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HookEvent"]> = ["run.started", "run.resumed", "run.restarted", "run.paused", "run.completed", "run.stopped", "run.cancelled", "run.failed", "sweep.finished", "reward_hacking.suspected", "reward_hacking.over", "budget.near", "budget.spent", "gpu.faulty", "gpu.lost", "gpu.found", "node.lost", "node.found"];
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const importKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ImportKind"]> = ["flow_grpo", "diffusers"];
 export const intRangeKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IntRange"]["kind"]> = ["int"];
