@@ -27,7 +27,9 @@ const PAGES: Record<string, (data: DOMStringMap) => Promise<ComponentChild>> = {
   compare: () => import("./pages/compare/compare_page.tsx").then(({ ComparePage }) => <ComparePage />),
   sweeps: () => import("./pages/sweeps/sweeps_page.tsx").then(({ SweepsPage }) => <SweepsPage />),
   "new-sweep": (data) =>
-    import("./pages/sweeps/new_sweep_page.tsx").then(({ NewSweepPage }) => <NewSweepPage from={data.from || null} />),
+    import("./pages/sweeps/new_sweep_page.tsx").then(({ NewSweepPage }) => (
+      <NewSweepPage from={data.from || null} again={data.again || null} />
+    )),
   sweep: ({ sweep = "" }) =>
     import("./pages/sweeps/sweep_page.tsx").then(({ SweepPage }) => <SweepPage sweepId={sweep} />),
   pool: () => import("./pages/pool/pool_page.tsx").then(({ PoolPage }) => <PoolPage />),

@@ -32,5 +32,6 @@ class IdempotentPosts(BasePermission):
 
 
 def does_write(view: "type[APIView]") -> bool:
-    """Whether a POST to this view changes anything that a repeat would change again."""
-    return needed_scope(view, "POST") is not TokenScope.READ
+    """Whether a POST to this view changes anything that a repeat would change again. A view whose services ask for the
+    scope says so by `services_check_scope`, since it lets every token in."""
+    return needed_scope(view, "POST") is not TokenScope.READ or getattr(view, "services_check_scope", False)

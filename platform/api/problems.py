@@ -18,6 +18,8 @@ from typing_extensions import TypedDict
 
 from analysis.replay.replays import ReplayRefused
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
+from gallery.previews import PreviewStateConflict
+from operations.operation_source import OperationConflict
 from runs.bulk_actions import BulkRefused
 from runs.forks import ForkNeedsFiles
 from runs.planning.plan_cache import PlanningFailed
@@ -92,8 +94,10 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return _invalid(django_errors(error)), {}
         case RunStateConflict():
             return problem(409, str(error), state=error.state.value, legal_actions=error.legal), {}
-        case SweepStateConflict():
+        case SweepStateConflict() | PreviewStateConflict():
             return problem(409, str(error), state=error.state), {}
+        case OperationConflict():
+            return problem(409, str(error), state=error.state, legal_actions=error.legal), {}
         case BulkRefused():
             told = [{"id": str(one.id), "name": one.name, "reason": one.reason} for one in error.refused]
             return problem(409, str(error), refused=told), {}

@@ -7,6 +7,7 @@ test reads every shipped one.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,17 @@ class Preset:
 
 def list_presets() -> list[Preset]:
     """All presets, ordered by the file's `order`, then name."""
-    files = sorted(Path(settings.TANDEM_PRESETS).glob("*.yaml"))
-    documents = [found for path in files for found in _read(path)]
+    folder = Path(settings.TANDEM_PRESETS)
+    written = tuple((path, path.stat().st_mtime_ns) for path in sorted(folder.rglob("*")) if path.is_file())
+    return list(_presets(written))
+
+
+@lru_cache(maxsize=1)
+def _presets(written: tuple[tuple[Path, int], ...]) -> tuple[Preset, ...]:
+    """The presets of these files, read again once one of them was written since."""
+    documents = [found for path, _ in written if path.suffix == ".yaml" for found in _read(path)]
     # The sort is stable, so the variants of a file stay in its order.
-    return [preset for _, preset in sorted(documents, key=lambda pair: (pair[0], pair[1].name.partition("-")[0]))]
+    return tuple(preset for _, preset in sorted(documents, key=lambda pair: (pair[0], pair[1].name.partition("-")[0])))
 
 
 def get_preset(name: str) -> Preset:

@@ -13,7 +13,7 @@ from catalog.models import Secret
 from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.contracts.run_spec import RunSpec
 
-_WEIGHTS = ("weights", "processor")
+WEIGHTS = ("weights", "processor")
 """Settings that name a folder or a hub id."""
 
 
@@ -79,4 +79,4 @@ def _token(project: Project, remote: RemoteSettings) -> str:
 
 def named_weights(reward: RewardSpec) -> dict[str, str]:
     """The reward's settings that name weights, as given: folders or hub ids."""
-    return {field: getattr(reward.settings, field) for field in _WEIGHTS if hasattr(reward.settings, field)}
+    return {field: getattr(reward.settings, field) for field in WEIGHTS if hasattr(reward.settings, field)}

@@ -51,10 +51,13 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_safe
 @login_required
 def new_sweep(request: HttpRequest) -> HttpResponse:
-    """The form; `?from=<run>` takes that run's spec. Raises `Http404` for a run the user may not see."""
-    parent = request.GET.get("from", "")
+    """The form; `?from=<run>` takes that run's spec, `?again=<sweep>` all of that sweep. Raises `Http404` for a run or
+    sweep that the user may not see."""
+    parent, again = request.GET.get("from", ""), request.GET.get("again", "")
     data = {"from": str(get_run(request.user, parent).pk)} if parent else {}
-    return shell(request, "new-sweep", "New sweep", "sweeps", data=data)
+    if again:
+        data["again"] = str(get_sweep(request.user, again).pk)
+    return shell(request, "new-sweep", "Edit and run again" if again else "New sweep", "sweeps", data=data)
 
 
 @require_safe

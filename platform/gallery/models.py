@@ -116,6 +116,8 @@ class PreviewState(models.TextChoices):
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
+    CANCELLED = "cancelled"
+    """A user took it back before it was done."""
 
 
 class Preview(models.Model):
@@ -135,6 +137,7 @@ class Preview(models.Model):
     code_hash = models.CharField(max_length=64, blank=True, default="")
     token_hash = models.CharField(max_length=64, blank=True, default="")
     deadline = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-created_at"]

@@ -18,7 +18,7 @@ from accounts.secrets import hash_secret, new_secret
 from fleet.selectors import pool_or_default, previews_with_lanes
 from fleet.services import LaneHolder, allocate_for_preview, release_preview
 from gallery.models import Preview, PreviewState
-from gallery.previews import LIVE, TIME_LIMIT, current_state, end
+from gallery.previews import LIVE, TIME_LIMIT, current_state, end, launched_at
 from runs.cluster import ClusterGateway, ClusterUnavailable, JobStatus
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 from worker.contracts.lanes import LaneGrant
@@ -102,8 +102,8 @@ def _watch_job(preview_id: UUID, gateway: ClusterGateway) -> None:
             gateway.stop(name)
         return
     if preview is not None and is_live:
-        launched_at = preview.deadline - TIME_LIMIT
-        if status is JobStatus.UNKNOWN and timezone.now() - launched_at < SUBMIT_TIMEOUT:
+        since = launched_at(preview)
+        if status is JobStatus.UNKNOWN and since is not None and timezone.now() - since < SUBMIT_TIMEOUT:
             return
         last_line = gateway.log_tail(name).strip().rpartition("\n")[2] or "it left no log"
         end(preview_id, f"the job {status} before it was done: {last_line}")

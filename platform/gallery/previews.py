@@ -1,7 +1,7 @@
 """Previews: a user's own prompts on a run's trained version, by one short job on one lane that reports over HTTP.
 
     request_preview ► queued ► (`preview_jobs`) lane, launch ► job exchanges its code ► running ► pictures ► done |
-    failed
+    failed | cancelled
 
 Invariant: the code is accepted once, and the token only while the preview runs. A preview that gets no lane, or whose
 job never reports, counts as failed for every reader once its deadline has passed.
@@ -9,7 +9,7 @@ job never reports, counts as failed for every reader once its deadline has passe
 
 import posixpath
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
@@ -46,6 +46,14 @@ class PreviewRefused(Exception):
 
 class PreviewOver(Exception):
     """The preview has ended: 410, the job exits."""
+
+
+class PreviewStateConflict(Exception):
+    """A preview that has ended cannot be cancelled."""
+
+    def __init__(self, state: PreviewState) -> None:
+        self.state = state
+        super().__init__(f"`cancel` is not possible: the preview is {state} already")
 
 
 def request_preview(
@@ -105,6 +113,20 @@ def _chosen(run: Run, adapter_id: int | None) -> Adapter:
             }
         )
     return adapter
+
+
+@transaction.atomic
+def cancel_preview(*, user: User, preview: Preview) -> Preview:
+    """Take back a preview that waits or is drawn; `preview_jobs` then stops its job and releases its lane. Raises
+    `PreviewStateConflict`."""
+    require_role(user, preview.run.project, TO_CONTROL_RUNS)
+    locked = Preview.objects.select_for_update().get(pk=preview.pk)
+    state = current_state(locked)[0]
+    if state not in LIVE:
+        raise PreviewStateConflict(state)
+    _close(locked.pk, PreviewState.CANCELLED, f"{user.username} cancelled it")
+    record("preview.cancel", locked, user=user, project_id=preview.run.project_id, run=preview.run_id)
+    return Preview.objects.get(pk=locked.pk)
 
 
 @transaction.atomic
@@ -188,6 +210,11 @@ def finish(preview: Preview, problem: str) -> None:
     end(preview.pk, problem or (f"{missing} pictures did not arrive" if missing else ""))
 
 
+def launched_at(preview: Preview) -> datetime | None:
+    """When its job was submitted; None while it waits for a lane."""
+    return preview.deadline - TIME_LIMIT if preview.code_hash else None
+
+
 def current_state(preview: Preview) -> tuple[PreviewState, str]:
     """State and detail now: a preview that is queued or running past its deadline has failed."""
     if preview.state in LIVE and preview.deadline <= timezone.now():
@@ -230,7 +257,10 @@ def _minutes(limit: timedelta) -> int:
 
 def end(preview_id: UUID, problem: str) -> None:
     """End the preview, as failed with `problem` or as done. One that has ended stays as it is."""
-    state = PreviewState.FAILED if problem else PreviewState.DONE
+    _close(preview_id, PreviewState.FAILED if problem else PreviewState.DONE, problem)
+
+
+def _close(preview_id: UUID, state: PreviewState, detail: str) -> None:
     Preview.objects.filter(pk=preview_id, state__in=LIVE).update(
-        state=state.value, detail=problem[:2000], token_hash=""
+        state=state.value, detail=detail[:2000], token_hash="", ended_at=timezone.now()
     )

@@ -14,6 +14,8 @@ class HookEvent(models.TextChoices):
     RUN_STOPPED = "run.stopped"
     RUN_CANCELLED = "run.cancelled"
     RUN_FAILED = "run.failed"
+    SWEEP_FINISHED = "sweep.finished"
+    """It has completed or was stopped: none of its runs works any more."""
     HACKING_SUSPECTED = "reward_hacking.suspected"
     HACKING_OVER = "reward_hacking.over"
     BUDGET_NEAR = "budget.near"

@@ -41,6 +41,10 @@ class Webhook(models.Model):
     events = ArrayField(models.CharField(max_length=30, choices=HookEvent.choices))
     encrypted = models.TextField()
     """The secret that signs its messages."""
+    former_encrypted = models.TextField(blank=True, default="")
+    """The secret before it, which signs them too for a while; empty where there is none."""
+    former_until = models.DateTimeField(null=True, blank=True)
+    """Until when it does."""
     is_active = models.BooleanField(default=True)
     off_reason = models.CharField(max_length=300, blank=True, default="")
     """Why it was switched off by itself; empty where a user did it."""
@@ -59,6 +63,12 @@ class Webhook(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def signing(self) -> list[str]:
+        """The encrypted secrets that sign a message now, the newest first."""
+        is_former_good = self.former_until is not None and timezone.now() < self.former_until
+        return [self.encrypted, *([self.former_encrypted] if is_former_good else [])]
 
 
 class DeliveryState(models.TextChoices):

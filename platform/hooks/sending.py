@@ -57,7 +57,9 @@ def send_due() -> int:
 
 
 def forget_old() -> int:
-    """Delete the deliveries of long ago; returns how many."""
+    """Delete the deliveries of long ago, and secrets that sign no more; returns how many deliveries."""
+    over = Webhook.objects.filter(former_until__lte=timezone.now())
+    over.update(former_encrypted="", former_until=None)
     old = Delivery.objects.filter(created_at__lt=timezone.now() - timedelta(days=KEPT_DAYS), next_try_at=None)
     return old.delete()[1].get("hooks.Delivery", 0)
 
@@ -102,10 +104,10 @@ def _sent(delivery: Delivery) -> Outcome:
         return send_email(webhook.address, delivery.payload)
     body = body_of(MessageForm(webhook.form), delivery.payload)
     try:
-        secret = decrypt(webhook.encrypted)
+        secrets = [decrypt(encrypted) for encrypted in webhook.signing]
     except CannotDecrypt as error:
         return Outcome(is_delivered=False, milliseconds=0, answer=f"it cannot be signed: {error}")
-    signed = signed_headers(secret, message_id=delivery.message_id, timestamp=int(time.time()), body=body)
+    signed = signed_headers(secrets, message_id=delivery.message_id, timestamp=int(time.time()), body=body)
     headers = {"Content-Type": "application/json", "User-Agent": "Tandem-Webhooks/1", **signed}
     return post(webhook.address, body, headers)
 

@@ -1,6 +1,7 @@
 """Makes, changes and tests webhooks. A project's are its owners' to manage, the pool's its admins'."""
 
 from collections.abc import Collection
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -22,6 +23,10 @@ from hooks.outbox import payload
 from hooks.sending import give_up_waiting
 from hooks.signatures import new_signing_secret
 
+OVERLAP_HOURS = 24
+"""For how long two secrets sign by default: a day in which receivers are changed."""
+MAX_OVERLAP_HOURS = 168
+"""A week: a secret that is to go should not stay for longer."""
 AUDITED = ("name", "form", "events", "is_active")
 """What the audit log tells; an address may hold a token."""
 
@@ -52,6 +57,8 @@ def change_webhook(*, user: User, webhook: Webhook, **changes: Any) -> Webhook:
     """Write the fields given, of `name`, `address`, `events` and `is_active`. Switched on again, it begins anew;
     switched off, its waiting messages are given up. Its form stays: the secret of another one was never shown."""
     _require_manager(user, webhook.project)
+    # Read again, lest it write back a secret that was rotated meanwhile.
+    webhook = Webhook.objects.select_for_update().get(pk=webhook.pk)
     if "events" in changes:
         changes["events"] = _in_order(changes["events"])
     for field, value in changes.items():
@@ -63,6 +70,29 @@ def change_webhook(*, user: User, webhook: Webhook, **changes: Any) -> Webhook:
         give_up_waiting(webhook)
     record("webhook.change", webhook, user=user, project_id=webhook.project_id, **_audited(webhook))
     return webhook
+
+
+@transaction.atomic
+def rotate_secret(*, user: User, webhook: Webhook, overlap_hours: int = OVERLAP_HOURS) -> tuple[Webhook, str]:
+    """The webhook, and a new secret, which is never shown again. For `overlap_hours` the one before signs too, so that
+    receivers can be told one by one; 0 ends it at once, as for one that has leaked. Of three, the oldest signs no more.
+    Raises `ValidationError` by field."""
+    _require_manager(user, webhook.project)
+    if webhook.form != MessageForm.STANDARD:
+        raise ValidationError({"form": f"`form` must be standard to have a secret that is read, got {webhook.form}"})
+    if not 0 <= overlap_hours <= MAX_OVERLAP_HOURS:
+        raise ValidationError(
+            {"overlap_hours": f"`overlap_hours` must be from 0 to {MAX_OVERLAP_HOURS}, got {overlap_hours}"}
+        )
+    locked, secret = Webhook.objects.select_for_update().get(pk=webhook.pk), new_signing_secret()
+    locked.former_encrypted, locked.former_until = "", None
+    if overlap_hours:
+        locked.former_encrypted = locked.encrypted
+        locked.former_until = timezone.now() + timedelta(hours=overlap_hours)
+    locked.encrypted = encrypt(secret)
+    locked.save(update_fields=["encrypted", "former_encrypted", "former_until"])
+    record("webhook.rotate_secret", locked, user=user, project_id=locked.project_id, overlap_hours=overlap_hours)
+    return locked, secret
 
 
 @transaction.atomic

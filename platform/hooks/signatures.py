@@ -6,7 +6,8 @@ The signature is over `<id>.<timestamp>.<body>`, so that neither an old message 
 import base64
 import hashlib
 import hmac
-import secrets
+from collections.abc import Iterable
+from secrets import token_bytes
 
 PREFIX = "whsec_"
 NUM_SECRET_BYTES = 32
@@ -14,16 +15,20 @@ NUM_SECRET_BYTES = 32
 
 
 def new_signing_secret() -> str:
-    return PREFIX + base64.b64encode(secrets.token_bytes(NUM_SECRET_BYTES)).decode()
+    return PREFIX + base64.b64encode(token_bytes(NUM_SECRET_BYTES)).decode()
 
 
-def signed_headers(secret: str, *, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """The headers by which a receiver who has the secret knows the message."""
-    key = base64.b64decode(secret.removeprefix(PREFIX))
+def signed_headers(secrets: Iterable[str], *, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
+    """The headers by which a receiver who has one of the secrets knows the message: a signature by each, separated by
+    spaces."""
     signed = f"{message_id}.{timestamp}.".encode() + body
-    signature = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": f"v1,{signature}",
+        "webhook-signature": " ".join(f"v1,{_signature(secret, signed)}" for secret in secrets),
     }
+
+
+def _signature(secret: str, signed: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix(PREFIX))
+    return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

@@ -59,15 +59,19 @@ def request_command(*, user: User, run: Run, kind: CommandKind | str, prompts: S
     possible = legal_actions(current)
     if wanted not in possible:
         raise RunStateConflict(wanted, current.run_state, possible)
-    record(f"run.{wanted}", current, user=user, project_id=run.project_id, prompts=list(prompts))
     reason = REQUESTED.format(user=user.username)
     attempt = attempts.open_attempt(run.pk)
     request = _Request(user, user.username, reason, current, wanted, tuple(prompts), attempt)
-    if wanted in (CommandKind.STOP, CommandKind.CANCEL):
-        return _end(request)
-    if wanted is CommandKind.RESUME and (current.has_ended or not request.has_driver):
-        return _queue_again(request)
-    return _pending(request)
+    command = _carry_out(request)
+    record(
+        f"run.{wanted}",
+        current,
+        user=user,
+        project_id=run.project_id,
+        prompts=list(prompts),
+        command=str(command.pk),
+    )
+    return command
 
 
 @transaction.atomic
@@ -82,6 +86,14 @@ def stop_run_for(run: Run, *, actor: str, reason: str) -> bool:
     kind = CommandKind.STOP if CommandKind.STOP in possible else CommandKind.CANCEL
     _end(_Request(None, actor, reason, current, kind, (), attempts.open_attempt(run.pk)))
     return True
+
+
+def _carry_out(request: _Request) -> PendingCommand:
+    if request.kind in (CommandKind.STOP, CommandKind.CANCEL):
+        return _end(request)
+    if request.kind is CommandKind.RESUME and (request.run.has_ended or not request.has_driver):
+        return _queue_again(request)
+    return _pending(request)
 
 
 def _queue_again(request: _Request) -> PendingCommand:

@@ -48,6 +48,7 @@ LOCAL_APPS = [
     "gallery",
     "sweeps",
     "mirrors",
+    "operations",
     "analysis",
     "api",
     "dashboard",

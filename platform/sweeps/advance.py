@@ -24,6 +24,7 @@ from runs.services import create_run
 from sweeps.judging import judge
 from sweeps.search_space import with_values
 from sweeps.sweep_hours import gpu_hours_of_sweeps
+from sweeps.sweep_news import tell_of_end
 from sweeps.sweep_plan import SweepPlan
 from worker.contracts.states import END_STATES
 
@@ -144,6 +145,7 @@ def _end(sweep: Sweep) -> None:
     sweep.state = SweepState.COMPLETED if sweep.state == SweepState.RUNNING else SweepState.STOPPED
     sweep.ended_at = timezone.now()
     sweep.save(update_fields=["state", "ended_at"])
+    tell_of_end(sweep)
 
 
 def _plan(sweep: Sweep) -> SweepPlan:

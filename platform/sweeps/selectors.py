@@ -10,8 +10,10 @@ from django.utils import timezone
 
 from accounts.access import Actor, NotVisible, roles_of, visible_projects
 from runs.models import RungReport, Sweep, SweepPoint, SweepRun
+from runs.operation_ids import OperationKind, operation_id
+from sweeps.best_points import best_points
 from sweeps.best_so_far import best_so_far
-from sweeps.objective_values import Measured, curves_of
+from sweeps.objective_values import curves_of, newest_values
 from sweeps.progress import Place, Point, points_of
 from sweeps.sweep_body import ListedSweep, RungBody, SweepBody, SweepCounts, SweptPoint, SweptRun
 from sweeps.sweep_hours import gpu_hours_of_runs, gpu_hours_of_sweeps, held_times, hours_until
@@ -27,22 +29,24 @@ def visible_sweeps(user: Actor) -> QuerySet[Sweep]:
     return Sweep.objects.filter(project__in=visible_projects(user)).select_related("project", "created_by")
 
 
-def get_sweep(user: Actor, sweep_id: UUID) -> Sweep:
+def get_sweep(user: Actor, sweep_id: UUID | str) -> Sweep:
     """Raises `NotVisible` for outsiders and for ids that name nothing."""
-    found = visible_sweeps(user).filter(pk=sweep_id).first()
-    if found is None:
-        raise NotVisible("no such sweep")
-    return found
+    try:
+        return visible_sweeps(user).get(pk=UUID(str(sweep_id)))
+    except (Sweep.DoesNotExist, ValueError) as error:
+        raise NotVisible("no such sweep") from error
 
 
 def listed_sweeps(user: Actor, sweeps: Iterable[Sweep]) -> list[ListedSweep]:
     """Their lines in the list, with a constant number of queries."""
     sweeps, roles = list(sweeps), roles_of(user)
     ids = [sweep.pk for sweep in sweeps]
-    hours, counts, num_pruned = gpu_hours_of_sweeps(ids, timezone.now()), _counts(ids), _num_pruned(ids)
+    hours, counts, num_pruned = gpu_hours_of_sweeps(ids, timezone.now()), run_counts(ids), _num_pruned(ids)
+    best = best_points(sweeps)
     return [
         {
             "id": str(sweep.pk),
+            "operation": operation_id(OperationKind.SWEEP, sweep.pk),
             "name": sweep.name,
             "project": {
                 "id": str(sweep.project_id),
@@ -55,6 +59,7 @@ def listed_sweeps(user: Actor, sweeps: Iterable[Sweep]) -> list[ListedSweep]:
             "state": sweep.state,
             "reason": sweep.reason,
             "num_pruned": num_pruned.get(sweep.pk, 0),
+            "best": best.get(sweep.pk),
             # A sweep may have been deleted since it was found.
             "gpu_hours": hours.get(sweep.pk, 0.0),
             "budget_gpu_hours": sweep.plan["budget_gpu_hours"],
@@ -64,7 +69,8 @@ def listed_sweeps(user: Actor, sweeps: Iterable[Sweep]) -> list[ListedSweep]:
     ]
 
 
-def _counts(sweep_ids: list[UUID]) -> dict[UUID, SweepCounts]:
+def run_counts(sweep_ids: list[UUID]) -> dict[UUID, SweepCounts]:
+    """How far sweeps are, in one query."""
     is_filled = Q(filled_at__isnull=False)
     is_live = is_filled & Q(run__isnull=False) & ~Q(run__state__in=_ENDED)
     rows = SweepRun.objects.filter(point__sweep__in=sweep_ids).order_by().values_list("point__sweep")
@@ -105,15 +111,13 @@ def sweep_body(user: Actor, sweep: Sweep) -> SweepBody:
         "num_invalid_draws": sweep.num_invalid_draws,
         "invalid_draw": sweep.invalid_draw,
         "lane_hours": hours_until(now.timestamp(), held).lanes,
-        "points": _swept_points(sweep, points, curves, made, now),
+        "points": _swept_points(sweep, points, made, now),
         "best_so_far": best_so_far(points, curves, held, maximise=plan.objective.maximise),
     }
 
 
-def _swept_points(
-    sweep: Sweep, points: list[Point], curves: dict[UUID, list[Measured]], made: list[UUID], now: datetime
-) -> list[SweptPoint]:
-    newest = {run_id: curve[-1].value for run_id, curve in curves.items()}
+def _swept_points(sweep: Sweep, points: list[Point], made: list[UUID], now: datetime) -> list[SweptPoint]:
+    newest = {one.run: one.value for one in newest_values([sweep.pk])}
     hours = gpu_hours_of_runs(made, now)
     return [_swept_point(sweep, point, newest, hours) for point in points]
 

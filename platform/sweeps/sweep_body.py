@@ -27,10 +27,25 @@ class SweepCounts(TypedDict):
 
 
 @with_config(use_attribute_docstrings=True)
+class BestPoint(TypedDict):
+    """The point with the best value of the objective now."""
+
+    number: int
+    values: dict[str, Any]
+    """The swept settings by dotted path."""
+    value: float
+    """Mean of its runs' newest values."""
+    run: str
+    """Id of the best of its runs."""
+
+
+@with_config(use_attribute_docstrings=True)
 class ListedSweep(SweepCounts):
     """A line of the list of sweeps, as one reader may see it."""
 
     id: str
+    operation: str
+    """Its operation: `GET /operations/{id}`."""
     name: str
     project: RunProject
     created_by: str | None
@@ -41,6 +56,8 @@ class ListedSweep(SweepCounts):
     reason: str
     """Why it starts no more runs; empty while it does, and for one that ended by itself."""
     num_pruned: int
+    best: BestPoint | None
+    """Null before the first value."""
     gpu_hours: float
     """Of the lanes that its runs held; CPU lanes cost none."""
     budget_gpu_hours: float | None

@@ -39,6 +39,8 @@ ONLY_READ = {
     "accounts/audit_log.py:audit_entries",
     "server/stack/demo.py:create_demo_run",
     "gallery/lineage.py:lineage",
+    # The services that it calls record what they do.
+    "operations/services.py:cancel_operation",
     "telemetry/sockets/socket_auth.py:require_signed_in",
     "telemetry/lending/lend_listing.py:lends",
     "telemetry/lending/lend_sums.py:sums",

@@ -26,7 +26,7 @@ from tests.web.conftest import (  # noqa: E402, F401
     project,
     viewer,
 )
-from tests.web.gallery.conftest import adapter_event, artifact_folder, put, report, run  # noqa: E402, F401
+from tests.web.gallery.conftest import adapter_event, artifact_folder, put, report, run, trained  # noqa: E402, F401
 
 ADDRESS = "http://testserver"
 

@@ -69,8 +69,8 @@ def test_the_command_line_makes_lists_shows_and_stops_sweeps(
     advance_all()
     for run, reward in zip(runs_of(Sweep.objects.get())[2:], [0.4, 0.5], strict=False):
         train(run, {10: reward})
-    assert [line.split()[:7] for line in tandem("list").stdout.splitlines()[1:]] == [
-        ["rates", "running", "4", "0/8", "0", "0", "of"]
+    assert [line.split()[:10] for line in tandem("list").stdout.splitlines()[1:]] == [
+        ["rates", "running", "4", "0/8", "0", "0.45", "at", "2", "0", "of"]
     ]
     shown = tandem("show", "rates").stdout
     assert re.search(r"^best +0.45, point 2$", shown, re.MULTILINE)

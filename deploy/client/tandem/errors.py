@@ -30,6 +30,15 @@ class RunFailed(TandemError):
         self.run_id = run_id
 
 
+class OperationFailed(TandemError):
+    """An operation that was waited for has failed, or was cancelled."""
+
+    def __init__(self, operation_id: str, state: str, reason: str) -> None:
+        super().__init__(f"operation {operation_id} {'was' if state == 'cancelled' else 'has'} {state}: {reason}")
+        self.operation_id = operation_id
+        self.state = state
+
+
 class ApiError(TandemError):
     """The server refused (RFC 9457)."""
 

@@ -55,6 +55,18 @@ class BatchAlgebra(Model):
     """Most draws of a group after its first, each because the one before has no spread."""
 
 
+class BestPoint(Model):
+    """The point with the best value of the objective now."""
+
+    number: int
+    values: dict[str, Any]
+    """The swept settings by dotted path."""
+    value: float
+    """Mean of its runs' newest values."""
+    run: str
+    """Id of the best of its runs."""
+
+
 class BestSoFar(Model):
     """The best point became better, or another one did."""
 
@@ -213,6 +225,25 @@ class MovedInQueue(Model):
     at: AwareDatetime
 
 
+class OperationProgress(Model):
+    """How much of an operation is done."""
+
+    done: int
+    total: int
+    unit: str
+    """What is counted, such as `pictures`."""
+
+
+class OperationTarget(Model):
+    """What an operation is about."""
+
+    type: Literal['run', 'sweep', 'gpu', 'node'] | str
+    id: str
+    name: str
+    link: str
+    """Its address below this server."""
+
+
 class Prompt1(Model):
     """A prompt with its negative prompt, metadata and pictures. Text alone may be written in its place."""
 
@@ -238,6 +269,44 @@ class PromptSet(Model):
     num_prompts: int
     prompts: list[str | Prompt1]
     created_at: AwareDatetime
+
+
+class Reward(Model):
+    """A scorer that a spec can name."""
+
+    name: str
+    """Value for `rewards.*.name` in a spec."""
+    description: str
+    """What it measures."""
+    scores_images: bool
+    scores_videos: bool
+    """Clips as a whole, or by the mean over at most 8 evenly spaced frames."""
+    looks_at: str
+    """What it is given of a sample."""
+    prompt: str
+    """What it reads of the prompt; empty for nothing."""
+    lowest: float | None
+    """The least score; null for no bound."""
+    highest: float | None
+    """The greatest score."""
+    usual: str
+    """The range that scores are in, in words."""
+    needs: str
+    """What must be there for it."""
+    gamed: str
+    """How policies are known to exploit it."""
+    source: str
+    """A paper or a repository; empty for Tandem's own."""
+    is_verdict: bool
+    """1 for a right sample, 0 for a wrong one: its mean is a share."""
+    is_differentiable: bool
+    """Whether algorithms that follow its gradient may use it."""
+    settings: dict[str, Any] | None
+    """JSON schema of `rewards.*.settings`; null for a scorer that has none."""
+    weights: dict[str, str | None]
+    """Where its network is loaded from by default, by setting; null where the spec has to name it."""
+    presets: list[str]
+    """Names of the presets that use it."""
 
 
 class RunLane(Model):
@@ -712,6 +781,8 @@ class ListedSweep(Model):
     num_runs_ended: int
     num_runs_live: int
     id: str
+    operation: str
+    """Its operation: `GET /operations/{id}`."""
     name: str
     project: RunProject
     created_by: str | None
@@ -722,6 +793,8 @@ class ListedSweep(Model):
     reason: str
     """Why it starts no more runs; empty while it does, and for one that ended by itself."""
     num_pruned: int
+    best: BestPoint | None
+    """Null before the first value."""
     gpu_hours: float
     """Of the lanes that its runs held; CPU lanes cost none."""
     budget_gpu_hours: float | None
@@ -769,6 +842,38 @@ class MirroredRun(Model):
     begun_at: AwareDatetime | None
     """Since when it is being written; null between two."""
     accepted_at: AwareDatetime | None
+
+
+class Operation(Model):
+    """Long work that a request began."""
+
+    id: str
+    """`<kind>-<id of the row that holds it>`."""
+    kind: Literal['preview', 'command', 'resize', 'sweep', 'gpu_test', 'drain'] | str
+    action: str
+    """What was asked for: the kind, or of a `command` which one."""
+    state: Literal['waiting', 'running', 'succeeded', 'failed', 'cancelled'] | str
+    detail: str
+    """What it waits for, or what was said of it; empty for nothing."""
+    problem: str
+    """Why it failed; empty where it has not."""
+    progress: OperationProgress | None
+    """Null where nothing is counted."""
+    target: OperationTarget
+    project: str | None
+    """Id of the project; null for work on the pool."""
+    requested_by: str | None
+    """Name of the user, or of the part of Tandem; null for an account that was deleted."""
+    request_id: str
+    """`X-Request-ID` of the request that began it, as the audit log has it; empty where it has none."""
+    created_at: AwareDatetime
+    started_at: AwareDatetime | None
+    """Null while nothing works on it, and where that is not noted."""
+    ended_at: AwareDatetime | None
+    result: str
+    """Address of what comes of it, below this server."""
+    can_cancel: bool
+    """Whether you may cancel it now."""
 
 
 class PipelineSpec(Model):
@@ -1198,6 +1303,8 @@ class GpuTest(Model):
     """Why it failed, or what it waits for."""
     num_repeats: int
     """Tests before it whose jobs the cluster lost."""
+    operation: str
+    """Its operation: `GET /operations/{id}`."""
 
 
 class PoolGpu(Model):
@@ -1244,6 +1351,8 @@ class PoolGpu(Model):
     notes: str
     price_per_gpu_hour: Decimal | None
     """Null for a GPU that costs what its node says."""
+    operation: str | None
+    """Its drain: `GET /operations/{id}`; null while it is not drained itself."""
     id: int
     node: str
     uuid: str
@@ -1304,6 +1413,8 @@ class PoolNode(Model):
     notes: str
     price_per_gpu_hour: Decimal | None
     """Null for a GPU that costs what its node says."""
+    operation: str | None
+    """Its drain: `GET /operations/{id}`; null while it is not drained itself."""
     id: int
     name: str
     address: str
@@ -1335,6 +1446,7 @@ class Sweep(Model):
     num_runs_ended: int
     num_runs_live: int
     id: str
+    operation: str
     name: str
     project: RunProject
     created_by: str | None
@@ -1343,6 +1455,7 @@ class Sweep(Model):
     state: Literal['running', 'stopping', 'stopped', 'completed'] | str
     reason: str
     num_pruned: int
+    best: BestPoint | None
     gpu_hours: float
     budget_gpu_hours: float | None
     plan: dict[str, Any]

@@ -197,6 +197,8 @@ export const api = {
   previews: (run: string) => call("GET", "/api/v1/runs/{run_id}/previews", of(run)),
   createPreview: (run: string, body: NewPreview) =>
     call("POST", "/api/v1/runs/{run_id}/previews", { ...of(run), body }),
+  cancelOperation: (operation: string) =>
+    call("POST", "/api/v1/operations/{operation_id}/cancel", { path: { operation_id: operation } }),
 
   sweeps: (project?: string) => results(call("GET", "/api/v1/sweeps", { query: { project, limit: MAX_SWEEPS } })),
   sweep: (id: string) => call("GET", "/api/v1/sweeps/{id}", { path: { id } }),
@@ -259,6 +261,8 @@ export const api = {
   changeWebhook: (id: string, body: PatchedWebhookChanges) =>
     call("PATCH", "/api/v1/webhooks/{id}", { path: { id }, body }),
   deleteWebhook: (id: string) => call("DELETE", "/api/v1/webhooks/{id}", { path: { id } }),
+  rotateWebhookSecret: (id: string, overlap_hours: number) =>
+    call("POST", "/api/v1/webhooks/{webhook_id}/rotate-secret", { path: { webhook_id: id }, body: { overlap_hours } }),
   testWebhook: (id: string) => call("POST", "/api/v1/webhooks/{webhook_id}/test", { path: { webhook_id: id } }),
   deliveries: (webhook_id: string) =>
     results(

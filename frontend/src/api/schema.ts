@@ -552,6 +552,63 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/operations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description Previews, commands to runs, resizes, sweeps, tests of GPUs, drains: what is under way and what has ended, the
+         *     newest first. Runs are no operations: they have a list of their own.
+         */
+        readonly get: operations["operations_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/operations/{operation_id}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description How far an operation is; poll it until `ended_at` is there. */
+        readonly get: operations["operations_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/operations/{operation_id}/cancel": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * @description Take an operation back. Previews, sweeps and drains can be; of others, and of one that has ended, a 409 says
+         *     what is possible, also as `legal_actions`.
+         */
+        readonly post: operations["operations_cancel_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/plans": {
         readonly parameters: {
             readonly query?: never;
@@ -850,6 +907,39 @@ export interface paths {
          *     pool admins.
          */
         readonly post: operations["queue_preview"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/rewards": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Every scorer that a spec can name: what it measures, its range, settings, weights, and how it is gamed. */
+        readonly get: operations["rewards_list"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/rewards/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get: operations["rewards_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2171,6 +2261,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/webhooks/{webhook_id}/rotate-secret": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * @description Give the webhook a new secret, which is shown this once. Until the overlap ends, each message has a signature
+         *     by either, separated by a space.
+         */
+        readonly post: operations["webhooks_rotate_secret_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/webhooks/{webhook_id}/test": {
         readonly parameters: {
             readonly query?: never;
@@ -2210,6 +2320,8 @@ export interface components {
         readonly ActionAnswer: {
             /** Format: uuid */
             readonly command_id: string;
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
         };
         /** @enum {string} */
         readonly ActionKind: "pause" | "resume" | "stop" | "cancel" | "sample_now" | "checkpoint_now";
@@ -2610,6 +2722,21 @@ export interface components {
              * @default 0
              */
             readonly max_resamples: number;
+        };
+        /**
+         * BestPoint
+         * @description The point with the best value of the objective now.
+         */
+        readonly BestPoint: {
+            readonly number: number;
+            /** @description The swept settings by dotted path. */
+            readonly values: {
+                readonly [key: string]: unknown;
+            };
+            /** @description Mean of its runs' newest values. */
+            readonly value: number;
+            /** @description Id of the best of its runs. */
+            readonly run: string;
         };
         /**
          * BestSoFar
@@ -3015,7 +3142,7 @@ export interface components {
             /** @description The token itself. It is shown this once; only its hash is kept. */
             readonly token: string;
         };
-        /** @description The only answer that shows the secret. */
+        /** @description The only answer that shows a secret: of a webhook that was made, or whose secret was rotated. */
         readonly CreatedWebhook: {
             /** Format: uuid */
             readonly id: string;
@@ -3038,6 +3165,11 @@ export interface components {
              * @description Since when nothing has got through; null where the last try did.
              */
             readonly failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation signs too; null where it does not.
+             */
+            readonly former_secret_until: string | null;
             /** Format: date-time */
             readonly created_at: string;
             /** @description Signs its messages; `whsec_` and base64. */
@@ -3949,6 +4081,8 @@ export interface components {
             readonly reason: string;
             /** @description Tests before it whose jobs the cluster lost. */
             readonly num_repeats: number;
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
         };
         /** @description One page: A test that a GPU must pass before it takes work again. */
         readonly GpuTestPage: {
@@ -4280,7 +4414,7 @@ export interface components {
             readonly note: string;
         };
         /** @enum {string} */
-        readonly HookEvent: "run.started" | "run.resumed" | "run.restarted" | "run.paused" | "run.completed" | "run.stopped" | "run.cancelled" | "run.failed" | "reward_hacking.suspected" | "reward_hacking.over" | "budget.near" | "budget.spent" | "gpu.faulty" | "gpu.lost" | "gpu.found" | "node.lost" | "node.found";
+        readonly HookEvent: "run.started" | "run.resumed" | "run.restarted" | "run.paused" | "run.completed" | "run.stopped" | "run.cancelled" | "run.failed" | "sweep.finished" | "reward_hacking.suspected" | "reward_hacking.over" | "budget.near" | "budget.spent" | "gpu.faulty" | "gpu.lost" | "gpu.found" | "node.lost" | "node.found";
         /**
          * HpsV2Settings
          * @description HPS v2 (arXiv 2306.09341): CLIP-H trained on ranked pictures.
@@ -5041,6 +5175,8 @@ export interface components {
             readonly num_runs_ended: number;
             readonly num_runs_live: number;
             readonly id: string;
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
             readonly name: string;
             readonly project: components["schemas"]["RunProject"];
             /** @description Name of the user; null for an account that was deleted. */
@@ -5052,6 +5188,8 @@ export interface components {
             /** @description Why it starts no more runs; empty while it does, and for one that ended by itself. */
             readonly reason: string;
             readonly num_pruned: number;
+            /** @description Null before the first value. */
+            readonly best: components["schemas"]["BestPoint"] | null;
             /** @description Of the lanes that its runs held; CPU lanes cost none. */
             readonly gpu_hours: number;
             readonly budget_gpu_hours: number | null;
@@ -5644,6 +5782,72 @@ export interface components {
         };
         /** @enum {string} */
         readonly OfEnum: "node" | "gpu" | "lane";
+        /**
+         * OperationBody
+         * @description Long work that a request began.
+         */
+        readonly Operation: {
+            /** @description `<kind>-<id of the row that holds it>`. */
+            readonly id: string;
+            readonly kind: components["schemas"]["OperationKind"];
+            /** @description What was asked for: the kind, or of a `command` which one. */
+            readonly action: string;
+            readonly state: components["schemas"]["OperationState"];
+            /** @description What it waits for, or what was said of it; empty for nothing. */
+            readonly detail: string;
+            /** @description Why it failed; empty where it has not. */
+            readonly problem: string;
+            /** @description Null where nothing is counted. */
+            readonly progress: components["schemas"]["OperationProgress"] | null;
+            readonly target: components["schemas"]["OperationTarget"];
+            /** @description Id of the project; null for work on the pool. */
+            readonly project: string | null;
+            /** @description Name of the user, or of the part of Tandem; null for an account that was deleted. */
+            readonly requested_by: string | null;
+            /** @description `X-Request-ID` of the request that began it, as the audit log has it; empty where it has none. */
+            readonly request_id: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** @description Null while nothing works on it, and where that is not noted. */
+            readonly started_at: string | null;
+            readonly ended_at: string | null;
+            /** @description Address of what comes of it, below this server. */
+            readonly result: string;
+            /** @description Whether you may cancel it now. */
+            readonly can_cancel: boolean;
+        };
+        /**
+         * OperationKind
+         * @enum {string}
+         */
+        readonly OperationKind: "preview" | "command" | "resize" | "sweep" | "gpu_test" | "drain";
+        /**
+         * OperationProgress
+         * @description How much of an operation is done.
+         */
+        readonly OperationProgress: {
+            readonly done: number;
+            readonly total: number;
+            /** @description What is counted, such as `pictures`. */
+            readonly unit: string;
+        };
+        /**
+         * OperationState
+         * @enum {string}
+         */
+        readonly OperationState: "waiting" | "running" | "succeeded" | "failed" | "cancelled";
+        /**
+         * OperationTarget
+         * @description What an operation is about.
+         */
+        readonly OperationTarget: {
+            /** @enum {string} */
+            readonly type: "run" | "sweep" | "gpu" | "node";
+            readonly id: string;
+            readonly name: string;
+            /** @description Its address below this server. */
+            readonly link: string;
+        };
         /**
          * OptimizerSpec
          * @description AdamW with a constant learning rate; its state is fp32.
@@ -6337,6 +6541,8 @@ export interface components {
              * @description Null for a GPU that costs what its node says.
              */
             readonly price_per_gpu_hour: string | null;
+            /** @description Its drain: `GET /operations/{id}`; null while it is not drained itself. */
+            readonly operation: string | null;
             readonly id: number;
             readonly node: string;
             /** @description Empty until its driver was asked. */
@@ -6458,6 +6664,8 @@ export interface components {
              * @description Null for a GPU that costs what its node says.
              */
             readonly price_per_gpu_hour: string | null;
+            /** @description Its drain: `GET /operations/{id}`; null while it is not drained itself. */
+            readonly operation: string | null;
             readonly id: number;
             readonly name: string;
             readonly address: string;
@@ -6583,10 +6791,14 @@ export interface components {
             readonly samples: readonly components["schemas"]["PreviewImage"][];
             /** @description Samples of the base model from the same seeds. */
             readonly base_samples: readonly components["schemas"]["PreviewImage"][];
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
         };
         readonly PreviewAnswer: {
             /** Format: uuid */
             readonly preview_id: string;
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
         };
         readonly PreviewImage: {
             readonly prompt: string;
@@ -6599,7 +6811,7 @@ export interface components {
             readonly clip_url: string | null;
         };
         /** @enum {string} */
-        readonly PreviewState: "queued" | "running" | "done" | "failed";
+        readonly PreviewState: "queued" | "running" | "done" | "failed" | "cancelled";
         /**
          * Priority
          * @description Order of a project's runs in the queue, first to last; among equals the older run is first.
@@ -7184,6 +7396,8 @@ export interface components {
              * @description Id of the resize, and of its command.
              */
             readonly resize_id: string;
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
         };
         /**
          * ResizeCause
@@ -7303,6 +7517,52 @@ export interface components {
             readonly since_batch: number;
             /** @description Why the run uses it, in one sentence. */
             readonly reason: string;
+        };
+        /** @description A scorer that a spec can name. */
+        readonly Reward: {
+            /** @description Value for `rewards.*.name` in a spec. */
+            readonly name: string;
+            /** @description What it measures. */
+            readonly description: string;
+            readonly scores_images: boolean;
+            /** @description Clips as a whole, or by the mean over at most 8 evenly spaced frames. */
+            readonly scores_videos: boolean;
+            /** @description What it is given of a sample. */
+            readonly looks_at: string;
+            /** @description What it reads of the prompt; empty for nothing. */
+            readonly prompt: string;
+            /**
+             * Format: double
+             * @description The least score; null for no bound.
+             */
+            readonly lowest: number | null;
+            /**
+             * Format: double
+             * @description The greatest score.
+             */
+            readonly highest: number | null;
+            /** @description The range that scores are in, in words. */
+            readonly usual: string;
+            /** @description What must be there for it. */
+            readonly needs: string;
+            /** @description How policies are known to exploit it. */
+            readonly gamed: string;
+            /** @description A paper or a repository; empty for Tandem's own. */
+            readonly source: string;
+            /** @description 1 for a right sample, 0 for a wrong one: its mean is a share. */
+            readonly is_verdict: boolean;
+            /** @description Whether algorithms that follow its gradient may use it. */
+            readonly is_differentiable: boolean;
+            /** @description JSON schema of `rewards.*.settings`; null for a scorer that has none. */
+            readonly settings: {
+                readonly [key: string]: unknown;
+            } | null;
+            /** @description Where its network is loaded from by default, by setting; null where the spec has to name it. */
+            readonly weights: {
+                readonly [key: string]: string | null;
+            };
+            /** @description Names of the presets that use it. */
+            readonly presets: readonly string[];
         };
         /**
          * RewardChange
@@ -7424,6 +7684,12 @@ export interface components {
          * @enum {string}
          */
         readonly RewardName: "shape_match" | "shape_judge" | "jpeg_compressibility" | "colorfulness" | "ocr" | "clip_score" | "pick_score" | "hps_v2" | "image_reward" | "aesthetic" | "motion_smoothness" | "remote";
+        /** @description One page: A scorer that a spec can name. */
+        readonly RewardPage: {
+            /** Format: uri */
+            readonly next: string | null;
+            readonly results: readonly components["schemas"]["Reward"][];
+        };
         /**
          * RewardSpec
          * @description One scorer: what it counts in training, and what happens when it fails. `watched` rewards are measured and shown
@@ -8333,6 +8599,13 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Secret"][];
         };
+        readonly SecretRotation: {
+            /**
+             * @description For how long the secret before signs too. 0: it ends at once.
+             * @default 24
+             */
+            readonly overlap_hours?: number;
+        };
         /**
          * Series
          * @description One curve as columns of one length.
@@ -8795,6 +9068,7 @@ export interface components {
             readonly num_runs_ended: number;
             readonly num_runs_live: number;
             readonly id: string;
+            readonly operation: string;
             readonly name: string;
             readonly project: components["schemas"]["RunProject"];
             readonly created_by: string | null;
@@ -8804,6 +9078,7 @@ export interface components {
             readonly state: components["schemas"]["SweepState"];
             readonly reason: string;
             readonly num_pruned: number;
+            readonly best: components["schemas"]["BestPoint"] | null;
             readonly gpu_hours: number;
             readonly budget_gpu_hours: number | null;
             readonly plan: components["schemas"]["SweepPlan"];
@@ -9251,6 +9526,11 @@ export interface components {
              * @description Since when nothing has got through; null where the last try did.
              */
             readonly failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation signs too; null where it does not.
+             */
+            readonly former_secret_until: string | null;
             /** Format: date-time */
             readonly created_at: string;
         };
@@ -9339,6 +9619,7 @@ export type BaseModelPage = components['schemas']['BaseModelPage'];
 export type BaseModelSpec = components['schemas']['BaseModelSpec'];
 export type BatchAlgebra = components['schemas']['BatchAlgebra'];
 export type BatchSpec = components['schemas']['BatchSpec'];
+export type BestPoint = components['schemas']['BestPoint'];
 export type BestSoFar = components['schemas']['BestSoFar'];
 export type Bubbles = components['schemas']['Bubbles'];
 export type Budget = components['schemas']['Budget'];
@@ -9534,6 +9815,11 @@ export type Occupancy = components['schemas']['Occupancy'];
 export type OccupancyArea = components['schemas']['OccupancyArea'];
 export type OcrSettings = components['schemas']['OcrSettings'];
 export type OfEnum = components['schemas']['OfEnum'];
+export type Operation = components['schemas']['Operation'];
+export type OperationKind = components['schemas']['OperationKind'];
+export type OperationProgress = components['schemas']['OperationProgress'];
+export type OperationState = components['schemas']['OperationState'];
+export type OperationTarget = components['schemas']['OperationTarget'];
 export type OptimizerSpec = components['schemas']['OptimizerSpec'];
 export type OrderEnum = components['schemas']['OrderEnum'];
 export type PatchedAccountRights = components['schemas']['PatchedAccountRights'];
@@ -9647,6 +9933,7 @@ export type ResumedEvent = components['schemas']['ResumedEvent'];
 export type ResumedFields = components['schemas']['ResumedFields'];
 export type ResumedItem = components['schemas']['ResumedItem'];
 export type RevisedPlan = components['schemas']['RevisedPlan'];
+export type Reward = components['schemas']['Reward'];
 export type RewardChange = components['schemas']['RewardChange'];
 export type RewardFlowSpec = components['schemas']['RewardFlowSpec'];
 export type RewardHackingEvent = components['schemas']['RewardHackingEvent'];
@@ -9654,6 +9941,7 @@ export type RewardHackingFields = components['schemas']['RewardHackingFields'];
 export type RewardHackingItem = components['schemas']['RewardHackingItem'];
 export type RewardMixing = components['schemas']['RewardMixing'];
 export type RewardName = components['schemas']['RewardName'];
+export type RewardPage = components['schemas']['RewardPage'];
 export type RewardSpec = components['schemas']['RewardSpec'];
 export type RoleChange = components['schemas']['RoleChange'];
 export type RoleStates = components['schemas']['RoleStates'];
@@ -9695,6 +9983,7 @@ export type SdeType = components['schemas']['SdeType'];
 export type SecondsRange = components['schemas']['SecondsRange'];
 export type Secret = components['schemas']['Secret'];
 export type SecretPage = components['schemas']['SecretPage'];
+export type SecretRotation = components['schemas']['SecretRotation'];
 export type Series = components['schemas']['Series'];
 export type ServiceAccount = components['schemas']['ServiceAccount'];
 export type ServiceAccountPage = components['schemas']['ServiceAccountPage'];
@@ -10879,6 +11168,101 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly operations_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Of the page, from `next` of the page before. */
+                readonly cursor?: string;
+                /** @description One kind or several, separated by commas: preview, command, resize, sweep, gpu_test, drain. */
+                readonly kind?: string;
+                /** @description Rows of a page. */
+                readonly limit?: number;
+                /** @description Whether to list only those that you asked for. */
+                readonly mine?: boolean;
+                /** @description Default: the newest first. */
+                readonly order?: "-created_at" | "created_at";
+                /** @description Only those of this project. */
+                readonly project?: string;
+                /** @description Only those that the request of this `X-Request-ID` began. */
+                readonly request_id?: string;
+                /** @description Only those that concern this run. */
+                readonly run?: string;
+                /** @description One state or several, separated by commas: waiting, running, succeeded, failed, cancelled. */
+                readonly state?: string;
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** Format: uri */
+                        readonly next: string | null;
+                        readonly results: readonly components["schemas"]["Operation"][];
+                    };
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly operations_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly operation_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Operation"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly operations_cancel_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly operation_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Operation"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly plans_create: {
         readonly parameters: {
             readonly query?: never;
@@ -11577,6 +11961,54 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["QueuedRunPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly rewards_list: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RewardPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly rewards_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Reward"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -14081,6 +14513,35 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly webhooks_rotate_secret_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly webhook_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly webhooks_test_create: {
         readonly parameters: {
             readonly query?: never;
@@ -14122,6 +14583,7 @@ export const pathsApiV1LendsGetParametersQueryKindValues: ReadonlyArray<Flattene
 export const pathsApiV1LendsSumsGetParametersQueryByValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["by"]> = ["borrower", "lender", "run", "lane", "gpu"];
 export const pathsApiV1LendsSumsGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lends/sums"]["get"]["parameters"]["query"]["kind"]> = ["between_runs", "within_run"];
 export const pathsApiV1OccupancyGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/occupancy"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
+export const pathsApiV1OperationsGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/operations"]["get"]["parameters"]["query"]["order"]> = ["-created_at", "created_at"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idLogsTextGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs/text"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idPromptsGetParametersQueryOrderValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/prompts"]["get"]["parameters"]["query"]["order"]> = ["without_spread", "repeated", "missing", "lowest_reward", "prompt"];
@@ -14182,7 +14644,7 @@ export const healthEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["
 export const heartbeatFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HeartbeatFrame"]["kind"]> = ["heartbeat"];
 export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HelloFrame"]["kind"]> = ["hello"];
 export const homeGroupGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HomeGroupGroupEnum"]> = ["running", "waiting", "failed", "finished"];
-export const hookEventValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HookEvent"]> = ["run.started", "run.resumed", "run.restarted", "run.paused", "run.completed", "run.stopped", "run.cancelled", "run.failed", "reward_hacking.suspected", "reward_hacking.over", "budget.near", "budget.spent", "gpu.faulty", "gpu.lost", "gpu.found", "node.lost", "node.found"];
+export const hookEventValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HookEvent"]> = ["run.started", "run.resumed", "run.restarted", "run.paused", "run.completed", "run.stopped", "run.cancelled", "run.failed", "sweep.finished", "reward_hacking.suspected", "reward_hacking.over", "budget.near", "budget.spent", "gpu.faulty", "gpu.lost", "gpu.found", "node.lost", "node.found"];
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const importKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ImportKind"]> = ["flow_grpo", "diffusers"];
 export const intRangeKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IntRange"]["kind"]> = ["int"];
@@ -14215,6 +14677,9 @@ export const mixGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["strategy"]> = ["progressive", "random"];
 export const modelFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ModelFamily"]> = ["flux", "sd3", "flux2", "flux2_klein", "qwen_image", "z_image", "wan", "wan22", "hunyuan_video"];
 export const ofEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OfEnum"]> = ["node", "gpu", "lane"];
+export const operationKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationKind"]> = ["preview", "command", "resize", "sweep", "gpu_test", "drain"];
+export const operationStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationState"]> = ["waiting", "running", "succeeded", "failed", "cancelled"];
+export const operationTargetTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationTarget"]["type"]> = ["run", "sweep", "gpu", "node"];
 export const orderEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OrderEnum"]> = ["created", "name", "state", "progress", "reward", "started", "duration"];
 export const periodEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PeriodEnum"]> = ["month", "whole"];
 export const phaseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Phase"]> = ["bootstrap", "place_lanes", "load_model", "restore", "evaluate", "train", "checkpoint", "export", "finish"];
@@ -14233,7 +14698,7 @@ export const pointStateValues: ReadonlyArray<FlattenedDeepRequired<components>["
 export const poolActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolActionKind"]> = ["cordon", "drain", "maintenance", "resume"];
 export const poolChangedFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolChangedFrame"]["kind"]> = ["pool"];
 export const poolStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolState"]> = ["available", "allocated", "cordoned", "draining", "maintenance", "awaiting_test", "faulty", "lost"];
-export const previewStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PreviewState"]> = ["queued", "running", "done", "failed"];
+export const previewStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PreviewState"]> = ["queued", "running", "done", "failed", "cancelled"];
 export const priorityValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Priority"]> = ["high", "normal", "low"];
 export const priorityEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PriorityEnum"]> = ["high", "normal", "low"];
 export const projectRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ProjectRole"]> = ["viewer", "editor", "owner"];

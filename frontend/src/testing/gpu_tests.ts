@@ -14,6 +14,7 @@ export function gpuTest(fields: Partial<GpuTest> = {}): GpuTest {
     steps: [],
     reason: "",
     num_repeats: 0,
+    operation: "gpu_test-9b2f1c9e-0000-4000-8000-000000000000",
     ...fields,
   };
 }

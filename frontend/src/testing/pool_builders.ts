@@ -38,6 +38,7 @@ export function poolGpu(id: number, fields: Partial<PoolGpu> = {}): PoolGpu {
     faults: gpuFaults(),
     reported_at: "2026-01-01T00:00:00Z",
     test: null,
+    operation: null,
     ...fields,
   };
 }
@@ -148,6 +149,7 @@ export function poolNode(id = 1, fields: Partial<PoolNode> = {}): PoolNode {
     notes: "",
     price_per_gpu_hour: null,
     num_lanes: 3,
+    operation: null,
     num_held: 0,
     gpus: [poolGpu(1), poolGpu(2)],
     lanes: [

@@ -1,6 +1,6 @@
 /** Sweeps for tests, as REST sends them. */
 
-import type { Sweep, SweepPlan, SweptPoint } from "../api/schema.ts";
+import type { BestPoint, Sweep, SweepPlan, SweptPoint } from "../api/schema.ts";
 
 /** A point whose seeds have these newest values. */
 export function sweptPoint(
@@ -52,6 +52,7 @@ export function sweepOf({
   };
   return {
     id: "10000000-0000-4000-8000-000000000000",
+    operation: "sweep-10000000-0000-4000-8000-000000000000",
     name: "rates",
     project: { id: "20000000-0000-4000-8000-000000000000", name: "Shapes", role: "owner" },
     created_by: "alice",
@@ -73,6 +74,18 @@ export function sweepOf({
     points: [],
     best_so_far: [],
     ...changed,
+    best: bestOf(changed.points ?? [], maximise),
     plan: changed.plan ? { ...changed.plan, objective: plan.objective } : plan,
   };
+}
+
+/** As the server finds it: of several the first. */
+function bestOf(points: readonly SweptPoint[], maximise: boolean): BestPoint | null {
+  const sign = maximise ? 1 : -1;
+  let best: BestPoint | null = null;
+  for (const { number, values, value, runs } of points) {
+    if (value === null || (best !== null && sign * (value - best.value) <= 0)) continue;
+    best = { number, values, value, run: runs[0]?.id ?? "" };
+  }
+  return best;
 }

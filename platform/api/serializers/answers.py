@@ -29,6 +29,11 @@ def contract_field(kind: Any, **options: Any) -> serializers.Field[Any, Any, Any
     return _json_field(component(kind), **options)
 
 
+def operation_field(**options: Any) -> serializers.CharField:
+    """The id of the operation that a request began."""
+    return serializers.CharField(help_text="Its operation: `GET /operations/{id}`.", **options)
+
+
 def contract_list(kind: Any, **options: Any) -> serializers.Field[Any, Any, Any, Any]:
     """A field that holds a list of them."""
     return _json_field(list_of(kind), **options)

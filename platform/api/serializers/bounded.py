@@ -5,6 +5,7 @@ held by a test: no field of a body or of query parameters is unbounded.
 """
 
 import math
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
@@ -43,6 +44,26 @@ def words_to_find(**options: Any) -> serializers.CharField:
 def listed(**options: Any) -> serializers.CharField:
     """Names or ids separated by commas."""
     return serializers.CharField(max_length=MAX_LISTED_CHARS, **options)
+
+
+class SomeOf(serializers.CharField):
+    """One or several of these names, separated by commas, read as a list."""
+
+    def __init__(self, known: Collection[str], **options: Any) -> None:
+        self.known = list(known)
+        super().__init__(max_length=MAX_LISTED_CHARS, **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        names = [name.strip() for name in super().to_internal_value(data).split(",")]
+        if unknown := [name for name in names if name not in self.known]:
+            raise serializers.ValidationError(
+                f"`{self.field_name}` must be one or several of {', '.join(self.known)}, got `{unknown[0][:40]}`"
+            )
+        return names
+
+
+def some_of(what: str, known: Collection[str]) -> SomeOf:
+    return SomeOf(known, required=False, help_text=f"{what}, separated by commas: {', '.join(known)}.")
 
 
 def cursor() -> serializers.CharField:

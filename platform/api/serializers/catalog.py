@@ -25,6 +25,38 @@ class BaseModelBody(Answer):
     description = serializers.CharField()
 
 
+class RewardBody(Answer):
+    """A scorer that a spec can name."""
+
+    name = serializers.CharField(help_text="Value for `rewards.*.name` in a spec.")
+    description = serializers.CharField(help_text="What it measures.")
+    scores_images = serializers.BooleanField(source="traits.looks_at.scores_images")
+    scores_videos = serializers.BooleanField(
+        source="traits.looks_at.scores_videos",
+        help_text="Clips as a whole, or by the mean over at most 8 evenly spaced frames.",
+    )
+    looks_at = serializers.CharField(source="traits.looks_at", help_text="What it is given of a sample.")
+    prompt = serializers.CharField(source="traits.prompt", help_text="What it reads of the prompt; empty for nothing.")
+    lowest = serializers.FloatField(
+        source="traits.lowest", allow_null=True, help_text="The least score; null for no bound."
+    )
+    highest = serializers.FloatField(source="traits.highest", allow_null=True, help_text="The greatest score.")
+    usual = serializers.CharField(source="traits.usual", help_text="The range that scores are in, in words.")
+    needs = serializers.CharField(source="traits.needs", help_text="What must be there for it.")
+    gamed = serializers.CharField(source="traits.gamed", help_text="How policies are known to exploit it.")
+    source = serializers.CharField(source="traits.source", help_text="A paper or a repository; empty for Tandem's own.")
+    is_verdict = serializers.BooleanField(help_text="1 for a right sample, 0 for a wrong one: its mean is a share.")
+    is_differentiable = serializers.BooleanField(help_text="Whether algorithms that follow its gradient may use it.")
+    settings = serializers.DictField(
+        allow_null=True, help_text="JSON schema of `rewards.*.settings`; null for a scorer that has none."
+    )
+    weights = serializers.DictField(
+        child=serializers.CharField(allow_null=True),
+        help_text="Where its network is loaded from by default, by setting; null where the spec has to name it.",
+    )
+    presets = serializers.ListField(child=serializers.CharField(), help_text="Names of the presets that use it.")
+
+
 class PromptSetBody(Answer):
     id = serializers.UUIDField()
     name = serializers.CharField()

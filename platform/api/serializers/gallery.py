@@ -7,12 +7,13 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.contract_schema import component
-from api.serializers.answers import Answer, ModelAnswer, contract_list
+from api.serializers.answers import Answer, ModelAnswer, contract_list, operation_field
 from api.serializers.bounded import MAX_INTEGER
 from gallery import previews
 from gallery.archives import folder_of
 from gallery.models import Adapter, Preview, PreviewImage, PreviewState, Sample
 from gallery.storage import content_type
+from runs.operation_ids import OperationKind, operation_id
 from telemetry.prompts.batch_groups import GroupOfBatch
 from worker.contracts.adapter_files import AdapterFile
 from worker.contracts.names import Tuning
@@ -186,6 +187,7 @@ class NewPreview(serializers.Serializer[Any]):
 
 class PreviewAnswer(Answer):
     preview_id = serializers.UUIDField()
+    operation = operation_field()
 
 
 class PreviewImageBody(Answer):
@@ -204,6 +206,7 @@ class PreviewBody(ModelAnswer):
     samples = serializers.SerializerMethodField(help_text="Samples of the trained version.")
     base_samples = serializers.SerializerMethodField(help_text="Samples of the base model from the same seeds.")
     policy_version = serializers.IntegerField(source="adapter.policy_version")
+    operation = serializers.SerializerMethodField(help_text="Its operation: `GET /operations/{id}`.")
 
     class Meta:
         model = Preview
@@ -219,11 +222,15 @@ class PreviewBody(ModelAnswer):
             "created_at",
             "samples",
             "base_samples",
+            "operation",
         ]
 
     @extend_schema_field(serializers.ChoiceField(PreviewState.choices))
     def get_state(self, preview: Preview) -> str:
         return previews.current_state(preview)[0].value
+
+    def get_operation(self, preview: Preview) -> str:
+        return operation_id(OperationKind.PREVIEW, preview.pk)
 
     def get_waiting(self, preview: Preview) -> str:
         state, detail = previews.current_state(preview)

@@ -15,6 +15,8 @@ from fleet.health_rules import Health
 from fleet.models import LaneKind, StateChange
 from fleet.pools.annotate import MAX_NOTES_CHARS, MAX_PRICE
 from fleet.states.standing import PoolState
+from runs.operation_ids import OperationKind, operation_id
+from runs.pool.pool_view import GpuRow, NodeRow
 from worker.contracts.node_reports import GpuFaults, GpuIdentity, GpuLive, GpuTopology
 
 LANE_KINDS = [kind.value for kind in LaneKind]
@@ -73,7 +75,19 @@ class PoolLane(StandingOfHeld):
     run_name = serializers.CharField()
 
 
-class PoolGpu(StandingOfHeld, Annotations):
+class Drained(Answer):
+    """What is drained names the operation."""
+
+    operation = serializers.SerializerMethodField(
+        help_text="Its drain: `GET /operations/{id}`; null while it is not drained itself."
+    )
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_operation(self, row: GpuRow | NodeRow) -> str | None:
+        return None if row.drain_id is None else operation_id(OperationKind.DRAIN, row.drain_id)
+
+
+class PoolGpu(StandingOfHeld, Annotations, Drained):
     """A GPU as its node's agent reported it last."""
 
     id = serializers.IntegerField()
@@ -101,7 +115,7 @@ class PoolGpu(StandingOfHeld, Annotations):
     test = GpuTestBody(allow_null=True, help_text="The test that it waits for, or that is under way.")
 
 
-class PoolNode(Standing, Annotations):
+class PoolNode(Standing, Annotations, Drained):
     """A node with its GPUs and lanes."""
 
     id = serializers.IntegerField()

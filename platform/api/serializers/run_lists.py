@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from api.pages import DEFAULT_PAGE, MAX_PAGE
 from api.serializers.answers import Answer, contract_field
-from api.serializers.bounded import MAX_INTEGER, listed, name_to_find, words_to_find
+from api.serializers.bounded import MAX_INTEGER, name_to_find, some_of, words_to_find
 from runs.bulk_actions import MAX_RUNS, BulkAction
 from runs.models import MAX_VIEW_NAME_CHARS, STATE_VALUES
 from runs.run_body import ListedRun
@@ -22,7 +22,7 @@ MAX_DAYS = 3650
 
 class RunsQuery(serializers.Serializer[Any]):
     project = serializers.UUIDField(required=False)
-    state = listed(required=False, help_text=f"One state or several, separated by commas: {', '.join(STATE_VALUES)}.")
+    state = some_of("One state or several", STATE_VALUES)
     tag = words_to_find(required=False)
     mine = serializers.BooleanField(default=False, help_text="Whether to list only the runs that you created.")
     ended_days = serializers.IntegerField(
@@ -32,14 +32,6 @@ class RunsQuery(serializers.Serializer[Any]):
         default=False, help_text="Whether to list only the archived runs. Default: only the others."
     )
     search = words_to_find(required=False, help_text="Words of the name, the notes or a tag.")
-
-    def validate_state(self, value: str) -> list[str]:
-        states = [state.strip() for state in value.split(",")]
-        if unknown := [state for state in states if state not in STATE_VALUES]:
-            raise serializers.ValidationError(
-                f"`state` must be one or several of {', '.join(STATE_VALUES)}, got `{unknown[0][:40]}`"
-            )
-        return states
 
 
 class TableQuery(RunsQuery):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.serializers.answers import Answer, contract_field
+from api.serializers.answers import Answer, contract_field, operation_field
 from api.serializers.bounded import MAX_INTEGER, name_to_find
 from api.serializers.queue import ForecastTimes
 from runs.models import MAX_NAME_CHARS, MAX_PRESET_CHARS, STATE_VALUES
@@ -180,10 +180,12 @@ class ResizeRequest(serializers.Serializer[Any]):
 
 class ResizeAnswer(Answer):
     resize_id = serializers.UUIDField(help_text="Id of the resize, and of its command.")
+    operation = operation_field()
 
 
 class ActionAnswer(Answer):
     command_id = serializers.UUIDField()
+    operation = operation_field()
 
 
 class TransitionBody(Answer):

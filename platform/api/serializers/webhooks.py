@@ -1,12 +1,15 @@
 """Webhooks, and what became of their messages."""
 
+from datetime import datetime
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.serializers.answers import Answer
 from hooks.hook_events import HookEvent
-from hooks.models import MAX_ADDRESS_CHARS, DeliveryState, MessageForm
+from hooks.models import MAX_ADDRESS_CHARS, DeliveryState, MessageForm, Webhook
+from hooks.services import MAX_OVERLAP_HOURS, OVERLAP_HOURS
 
 MAX_EVENTS = len(HookEvent)
 FORM_HELP = "`standard` is signed JSON, as standardwebhooks.com describes."
@@ -27,11 +30,18 @@ class WebhookBody(Answer):
     failing_since = serializers.DateTimeField(
         allow_null=True, help_text="Since when nothing has got through; null where the last try did."
     )
+    former_secret_until = serializers.SerializerMethodField(
+        help_text="Until when the secret before the last rotation signs too; null where it does not."
+    )
     created_at = serializers.DateTimeField()
+
+    @extend_schema_field(serializers.DateTimeField(allow_null=True))
+    def get_former_secret_until(self, webhook: Webhook) -> datetime | None:
+        return webhook.former_until if len(webhook.signing) > 1 else None
 
 
 class CreatedWebhookBody(WebhookBody):
-    """The only answer that shows the secret."""
+    """The only answer that shows a secret: of a webhook that was made, or whose secret was rotated."""
 
     secret = serializers.CharField(help_text="Signs its messages; `whsec_` and base64.")
 
@@ -54,6 +64,15 @@ class WebhookChanges(serializers.Serializer[Any]):
     address = serializers.CharField(max_length=MAX_ADDRESS_CHARS, required=False, help_text=ADDRESS_HELP)
     events = _events(required=False)
     is_active = serializers.BooleanField(required=False, help_text="Off, its waiting messages are given up.")
+
+
+class SecretRotation(serializers.Serializer[Any]):
+    overlap_hours = serializers.IntegerField(
+        default=OVERLAP_HOURS,
+        min_value=0,
+        max_value=MAX_OVERLAP_HOURS,
+        help_text="For how long the secret before signs too. 0: it ends at once.",
+    )
 
 
 class DeliveryTryBody(Answer):

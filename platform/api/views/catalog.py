@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -17,6 +18,7 @@ from api.pages import ByName, page_of
 from api.request_parsing import checked, user_of
 from api.serializers import catalog as bodies
 from catalog import selectors, services
+from catalog.known_rewards import known_reward, known_rewards
 from catalog.models import PromptSet, Secret
 from worker.contracts.run_spec import RunSpec
 
@@ -41,6 +43,22 @@ class PresetsView(APIView):
             for preset in selectors.list_presets()
         ]
         return Response({"next": None, "results": presets})
+
+
+class RewardsView(APIView):
+    @extend_schema(operation_id="rewards_list", responses=page_of(bodies.RewardBody))
+    def get(self, request: Request) -> Response:
+        """Every scorer that a spec can name: what it measures, its range, settings, weights, and how it is gamed."""
+        return Response({"next": None, "results": bodies.RewardBody(known_rewards(), many=True).data})
+
+
+class RewardView(APIView):
+    @extend_schema(responses=bodies.RewardBody)
+    def get(self, request: Request, name: str) -> Response:
+        try:
+            return Response(bodies.RewardBody(known_reward(name)).data)
+        except LookupError as error:
+            raise NotFound(str(error)) from error
 
 
 class BaseModelsView(APIView):

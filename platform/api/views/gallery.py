@@ -26,6 +26,7 @@ from gallery.inline import preview_uris, sample_uris
 from gallery.lineage import Lineage, lineage
 from gallery.pieces import StoredBytes
 from gallery.storage import content_type
+from runs.operation_ids import OperationKind, operation_id
 from telemetry.prompts.batch_groups import groups_of_batch
 
 ONE_YEAR_SECONDS = 31_536_000
@@ -141,7 +142,8 @@ class PreviewsView(RunDataView):
         asked = checked(bodies.NewPreview(data=request.data))
         adapter_id = asked.pop("adapter", None)
         preview = previews.request_preview(user=user_of(request), run=self.run(run_id), adapter_id=adapter_id, **asked)
-        return Response({"preview_id": str(preview.pk)}, status=202)
+        begun = operation_id(OperationKind.PREVIEW, preview.pk)
+        return Response({"preview_id": str(preview.pk), "operation": begun}, status=202)
 
 
 class PreviewImageView(RunDataView):

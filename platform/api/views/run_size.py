@@ -15,6 +15,7 @@ from api.serializers import runs as bodies
 from api.views.telemetry import RunDataView
 from fleet.services import WantedLanes
 from runs import selectors
+from runs.operation_ids import OperationKind, operation_id
 from runs.resize_body import RunSize, run_size
 from runs.resizing.resize_services import WantedResize, request_resize
 from worker.contracts.names import LaneRole
@@ -40,7 +41,8 @@ class ResizeView(APIView):
         asked = checked(bodies.ResizeRequest(data=request.data))
         run = selectors.get_run(request.user, run_id)
         resize = request_resize(user=user_of(request), run=run, wanted=_wanted(asked))
-        return Response({"resize_id": str(resize.pk)}, status=202)
+        begun = operation_id(OperationKind.RESIZE, resize.pk)
+        return Response({"resize_id": str(resize.pk), "operation": begun}, status=202)
 
 
 def _wanted(asked: dict[str, Any]) -> WantedResize:

@@ -27,6 +27,7 @@ from gallery.checkpoints import fork_point
 from runs import command_services, selectors, services
 from runs.forks import ForkPoint
 from runs.models import Run
+from runs.operation_ids import OperationKind, operation_id
 from runs.planning.auto_placement import hypothetical_plan
 from runs.planning.plan_body import PlanPreview
 from runs.queue.asked_lanes import set_priority
@@ -176,4 +177,5 @@ class ActionsView(APIView):
         command = command_services.request_command(
             user=user_of(request), run=run, kind=asked["action"], prompts=asked.get("prompts", ())
         )
-        return Response({"command_id": str(command.pk)}, status=202)
+        begun = operation_id(OperationKind.COMMAND, command.pk)
+        return Response({"command_id": str(command.pk), "operation": begun}, status=202)

@@ -67,6 +67,19 @@ class WebhookViewSet(GenericViewSet[Any]):
         return Response(status=204)
 
 
+class RotateSecretView(APIView):
+    answers_secrets = True
+
+    @extend_schema(request=bodies.SecretRotation, responses=bodies.CreatedWebhookBody)
+    def post(self, request: Request, webhook_id: UUID) -> Response:
+        """Give the webhook a new secret, which is shown this once. Until the overlap ends, each message has a signature
+        by either, separated by a space."""
+        asked = checked(bodies.SecretRotation(data=request.data))
+        webhook = selectors.get_webhook(request.user, webhook_id)
+        changed, secret = services.rotate_secret(user=user_of(request), webhook=webhook, **asked)
+        return Response({**bodies.WebhookBody(changed).data, "secret": secret})
+
+
 class WebhookTestView(APIView):
     @extend_schema(request=None, responses={202: bodies.DeliveryBody})
     def post(self, request: Request, webhook_id: UUID) -> Response:

@@ -19,9 +19,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.access import Actor, require_pool_admin
+from accounts.models import User
 from audit.record import record
 from fleet.health.gpu_tests import request_test
-from fleet.models import Gpu, GpuTest, Lane, Node, ServiceState
+from fleet.models import Gpu, GpuTest, Lane, Node, ServiceState, StateChange
 from fleet.selectors import pools_of
 from fleet.states.state_changes import change_state, change_states
 
@@ -68,11 +69,10 @@ def act(
         raise ValidationError({"action": f"`action` must be cordon or resume for a lane, got {action}"})
     said, end = _reason(action, reason), _until(action, until)
     if action is PoolAction.RESUME:
-        changed = _return(on, by=admin.username)
-    else:
-        changed = change_state(on, _STATE_AFTER[action], by=admin.username, reason=said, until=end)
-    if changed:
-        record(f"{type(on).__name__.lower()}.{action}", on, user=admin, reason=said)
+        if _return(on, by=admin.username):
+            _record(admin, on, action, said)
+    elif change := change_state(on, _STATE_AFTER[action], by=admin.username, reason=said, until=end):
+        _record(admin, on, action, said, change)
 
 
 @transaction.atomic
@@ -107,11 +107,12 @@ def act_on_all(
             raise ValidationError({field: f"`{field}` must be ids of the pool's {field}, got {unknown}"})
         if action is PoolAction.RESUME:
             # Each returns as its own history says.
-            changed = [row for row in found if _return(row, by=admin.username)]
+            for row in found:
+                if _return(row, by=admin.username):
+                    _record(admin, row, action, said)
         else:
-            changed = change_states(wanted, _STATE_AFTER[action], by=admin.username, reason=said, until=end)
-        for row in changed:
-            record(f"{type(row).__name__.lower()}.{action}", row, user=admin, reason=said)
+            for row, change in change_states(wanted, _STATE_AFTER[action], by=admin.username, reason=said, until=end):
+                _record(admin, row, action, said, change)
         concerned |= {row.pk if isinstance(row, Node) else row.node_id for row in found}
     return concerned
 
@@ -123,7 +124,7 @@ def ask_for_test(*, user: Actor, gpu: Gpu, reason: str) -> GpuTest:
     admin = require_pool_admin(user, _pools_concerned(gpu))
     said = _checked_reason(reason)
     test = request_test(gpu, by=admin.username, reason=said)
-    record("gpu.test", gpu, user=admin, reason=said)
+    record("gpu.test", gpu, user=admin, reason=said, test=str(test.pk))
     return test
 
 
@@ -145,6 +146,13 @@ def end_maintenance() -> int:
     return sum(_return(row, by=CALENDAR) for row in rows)
 
 
+def _record(
+    admin: User, on: Node | Gpu | Lane, action: PoolAction, reason: str, change: StateChange | None = None
+) -> None:
+    told: dict[str, Any] = {} if change is None else {"change": change.pk}
+    record(f"{type(on).__name__.lower()}.{action}", on, user=admin, reason=reason, **told)
+
+
 def _pools_concerned(on: Node | Gpu | Lane) -> set[str]:
     if isinstance(on, Node):
         return pools_of(nodes=[on.pk])
@@ -163,7 +171,7 @@ def _return(on: Node | Gpu | Lane, *, by: str) -> bool:
     if isinstance(on, Node) and tested_after:
         for gpu in on.gpus.filter(state=ServiceState.ACTIVE):
             request_test(gpu, by=by, reason="tested after maintenance of its node")
-    return change_state(on, ServiceState.ACTIVE, by=by)
+    return change_state(on, ServiceState.ACTIVE, by=by) is not None
 
 
 def _tested_after(on: Node | Gpu | Lane) -> str:

@@ -21,20 +21,21 @@ from fleet.states.pool_news import tell_of_states
 @transaction.atomic
 def change_state(
     what: Node | Gpu | Lane, new: ServiceState, *, by: str, reason: str = "", until: datetime | None = None
-) -> bool:
-    """Write the new state of a node, GPU or lane, and its history; false if nothing changes. `what` is refreshed."""
+) -> StateChange | None:
+    """Write the new state of a node, GPU or lane, and return the row of its history; None if nothing changes. `what` is
+    refreshed."""
     row = type(what).objects.select_for_update(of=("self",)).get(pk=what.pk)
-    is_new = (row.state, row.reason, row.state_until) != (new.value, reason, until)
-    if is_new:
+    change = None
+    if (row.state, row.reason, row.state_until) != (new.value, reason, until):
         now = timezone.now()
-        _append(row, row.state, new.value, by=by, reason=reason, at=now)
+        change = _append(row, row.state, new.value, by=by, reason=reason, at=now)
         row.state, row.reason, row.changed_by = new.value, reason, by
         row.state_since, row.state_until = now, until
         row.save(update_fields=["state", "reason", "changed_by", "state_since", "state_until"])
         if new is ServiceState.ACTIVE:
             announce_lanes()
     what.refresh_from_db()
-    return is_new
+    return change
 
 
 Row = TypeVar("Row", Node, Gpu, Lane)
@@ -43,8 +44,9 @@ Row = TypeVar("Row", Node, Gpu, Lane)
 @transaction.atomic
 def change_states(
     rows: QuerySet[Row], new: ServiceState, *, by: str, reason: str = "", until: datetime | None = None
-) -> list[Row]:
-    """Do the same to all of these, with as many statements as for one; returns those that changed, refreshed."""
+) -> list[tuple[Row, StateChange]]:
+    """Do the same to all of these, with as many statements as for one; returns those that changed, refreshed, each with
+    the row of its history."""
     now = timezone.now()
     changed = [
         row
@@ -63,7 +65,7 @@ def change_states(
     publish_holders(_node_id(row) for row in changed)
     if changed and new is ServiceState.ACTIVE:
         announce_lanes()
-    return changed
+    return list(zip(changed, changes, strict=True))
 
 
 def mark_lost(rows: Iterable[Node | Gpu], *, by: str, reason: str, at: datetime) -> None:
@@ -83,11 +85,12 @@ def mark_found(rows: Iterable[Node | Gpu], *, by: str, at: datetime) -> None:
         announce_lanes()
 
 
-def _append(row: Node | Gpu | Lane, old: str, new: str, *, by: str, reason: str, at: datetime) -> None:
+def _append(row: Node | Gpu | Lane, old: str, new: str, *, by: str, reason: str, at: datetime) -> StateChange:
     change = _change(row, old, new, by=by, reason=reason, at=at)
     change.save(force_insert=True)
     tell_of_states([change])
     publish_holders([_node_id(row)])
+    return change
 
 
 def _change(row: Node | Gpu | Lane, old: str, new: str, *, by: str, reason: str, at: datetime) -> StateChange:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.access import Actor
 from fleet.models import Gpu, GpuTest, Lane, Node
 from fleet.selectors import head_address, newest_agent, nodes_with_lanes, open_tests
+from fleet.states.drain_history import Drains, newest_drains
 from fleet.states.standing import PoolState, Standing, of_gpu, of_lane, of_node
 from runs.selectors import visible_runs
 
@@ -62,6 +63,8 @@ class GpuRow:
     reported_at: datetime | None
     test: GpuTest | None
     """The test that it waits for or that is under way."""
+    drain_id: int | None
+    """The `StateChange` by which it is drained itself; `None` while it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,8 @@ class NodeRow:
     labels: Mapping[str, str]
     notes: str
     price_per_gpu_hour: Decimal | None
+    drain_id: int | None
+    """The `StateChange` by which it is drained; `None` while it is not."""
     gpus: tuple[GpuRow, ...]
     lanes: tuple[LaneRow, ...]
 
@@ -136,7 +141,8 @@ def pool_rows(user: Actor, ids: Collection[int] | None = None) -> list[NodeRow]:
     run_ids = {lane.run_id for node in nodes for lane in node.lanes.all() if lane.run_id}
     names = dict(visible_runs(user).filter(pk__in=run_ids).values_list("pk", "name"))
     tests = {test.gpu_id: test for test in open_tests([node.pk for node in nodes])}
-    return [_node_row(node, names, tests) for node in nodes]
+    drains = newest_drains(nodes)
+    return [_node_row(node, names, tests, drains) for node in nodes]
 
 
 def node_row(user: Actor, node_id: int) -> NodeRow | None:
@@ -177,7 +183,7 @@ def pool_facts() -> PoolFacts:
     )
 
 
-def _node_row(node: Node, names: Mapping[UUID, str], tests: Mapping[int, GpuTest]) -> NodeRow:
+def _node_row(node: Node, names: Mapping[UUID, str], tests: Mapping[int, GpuTest], drains: Drains) -> NodeRow:
     standing = of_node(node)
     return NodeRow(
         id=node.pk,
@@ -200,12 +206,13 @@ def _node_row(node: Node, names: Mapping[UUID, str], tests: Mapping[int, GpuTest
         labels=node.labels,
         notes=node.notes,
         price_per_gpu_hour=node.price_per_gpu_hour,
-        gpus=tuple(_gpu_row(gpu, node, tests.get(gpu.pk)) for gpu in node.gpus.all()),
+        drain_id=drains.of_nodes.get(node.pk),
+        gpus=tuple(_gpu_row(gpu, node, tests.get(gpu.pk), drains.of_gpus.get(gpu.pk)) for gpu in node.gpus.all()),
         lanes=tuple(_lane_row(lane, node, names) for lane in node.lanes.all()),
     )
 
 
-def _gpu_row(gpu: Gpu, node: Node, test: GpuTest | None) -> GpuRow:
+def _gpu_row(gpu: Gpu, node: Node, test: GpuTest | None, drain_id: int | None) -> GpuRow:
     standing = of_gpu(gpu)
     lane = next((lane for lane in node.lanes.all() if lane.pk == gpu.lane_id), None)
     return GpuRow(
@@ -238,6 +245,7 @@ def _gpu_row(gpu: Gpu, node: Node, test: GpuTest | None) -> GpuRow:
         faults=gpu.faults or None,
         reported_at=gpu.reported_at,
         test=test,
+        drain_id=drain_id,
     )
 
 

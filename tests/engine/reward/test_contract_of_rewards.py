@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt, parse_prompts
+from worker.contracts.reward_traits import REWARD_TRAITS
 from worker.contracts.rewards import SETTINGS_OF, OcrSettings, RewardSpec
 from worker.engine.reward.base import Reward, RewardError, RewardResult
 from worker.engine.reward.registry import REWARDS, build_reward
@@ -38,14 +39,17 @@ def test_a_reward_carries_its_registry_name(name: RewardName) -> None:
 
 
 @every_reward
-def test_scores_of_arbitrary_pictures_are_finite_and_between_0_and_1(name: RewardName) -> None:
+def test_scores_of_arbitrary_pictures_are_finite_and_in_the_range_that_is_told(name: RewardName) -> None:
     rng = np.random.default_rng(0)
     noise = rng.integers(0, 256, size=(6, 32, 32, 3), dtype=np.uint8)
     flat = np.stack([np.full((32, 32, 3), level, dtype=np.uint8) for level in (0, 128, 240, 255)])
     pictures = np.concatenate([noise, flat])
     scores = BUILT[name].score(pictures, [Prompt(text=prompt_for(name))] * len(pictures)).require_complete(name)
     assert len(scores) == len(pictures)
-    assert all(0.0 <= score <= 1.0 for score in scores)
+    lowest, highest = REWARD_TRAITS[name].lowest, REWARD_TRAITS[name].highest
+    assert lowest is not None
+    assert highest is not None
+    assert all(lowest <= score <= highest for score in scores)
 
 
 @every_reward

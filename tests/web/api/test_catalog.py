@@ -29,6 +29,21 @@ def test_the_schema_of_a_spec_carries_every_choice_with_its_help(api: APIClient)
     assert schema["$defs"]["BatchSpec"]["properties"]["group_size"]["description"]
 
 
+def test_every_scorer_of_a_spec_is_a_reward_with_its_settings_weights_and_presets(api: APIClient) -> None:
+    rewards = {reward["name"]: reward for reward in api.get("/api/v1/rewards").json()["results"]}
+    assert list(rewards) == [name.value for name in RewardName]
+    clip = rewards["clip_score"]
+    assert (clip["lowest"], clip["highest"], clip["scores_images"], clip["scores_videos"]) == (0.0, 2.5, True, True)
+    assert clip["weights"] == {"weights": "openai/clip-vit-large-patch14"}
+    assert clip["settings"]["properties"]["pictures_per_call"]["maximum"] > 1
+    assert rewards["image_reward"]["weights"] == {"weights": None}, "published as a pickle, so a spec has to name it"
+    assert (rewards["colorfulness"]["settings"], rewards["motion_smoothness"]["scores_images"]) == (None, False)
+    assert "shapes-demo" in rewards["shape_match"]["presets"]
+    assert api.get("/api/v1/rewards/clip_score").json() == clip
+    unknown = api.get("/api/v1/rewards/beauty")
+    assert (unknown.status_code, "choose one of shape_match" in unknown.json()["detail"]) == (404, True)
+
+
 def test_base_models_show_names_not_server_paths(api: APIClient) -> None:
     models = api.get("/api/v1/base-models").json()["results"]
     assert "shapes" in [model["name"] for model in models]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.test import Client
 from rest_framework.test import APIClient
 
 from accounts.api_tokens import TokenWish, create_token
@@ -12,6 +13,7 @@ from accounts.models import Project, TokenScope, User
 from audit.models import AuditEntry
 from runs.models import Run, Sweep
 from sweeps.advance import advance_all
+from sweeps.services import create_sweep
 from tests.web.conftest import MakeProject
 from tests.web.sweeps.swept_runs import plan, runs_of, train
 
@@ -173,6 +175,18 @@ def test_a_sweep_is_deleted_once_it_has_ended_and_its_runs_stay(api: APIClient, 
     assert api.get(f"/api/v1/runs/{runs[0].pk}").json()["sweep"] is None
     noted = AuditEntry.objects.filter(object_type="sweep").order_by("pk").values_list("action", flat=True)
     assert list(noted) == ["sweep.create", "sweep.stop", "sweep.delete"]
+
+
+def test_a_page_fills_its_form_from_a_sweep_that_the_user_may_see(
+    client_of: Callable[[User], APIClient], alice: User, charlie: User, project: Project
+) -> None:
+    sweep = create_sweep(user=alice, project=project, document=plan())
+    pages = {user: Client() for user in (alice, charlie)}
+    for user, page in pages.items():
+        page.force_login(user)
+    assert str(sweep.pk) in pages[alice].get(f"/sweeps/new?again={sweep.pk}").content.decode()
+    assert pages[charlie].get(f"/sweeps/new?again={sweep.pk}").status_code == 404
+    assert pages[alice].get("/sweeps/new?again=none").status_code == 404
 
 
 def test_a_sweep_names_the_run_that_it_was_made_from(

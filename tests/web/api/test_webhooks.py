@@ -40,11 +40,20 @@ def test_a_webhook_is_made_changed_and_deleted_and_its_secret_shown_once(api: AP
     assert [row["name"] for row in listed.json()["results"]] == ["chat"]
     assert secret not in listed.content.decode() + api.get(one).content.decode()
     assert secret not in Webhook.objects.get().encrypted
+    rotated = api.post(f"{one}/rotate-secret", {"overlap_hours": 1}).json()
+    assert rotated["secret"] not in (secret, api.get(one).json().get("secret"))
+    assert rotated["former_secret_until"] is not None
+    assert api.post(f"{one}/rotate-secret", {"overlap_hours": 0}).json()["former_secret_until"] is None
     changed = api.patch(one, {"name": "ops", "events": ["budget.spent", "run.failed"], "is_active": False}).json()
     assert (changed["name"], changed["events"], changed["is_active"]) == ("ops", ["run.failed", "budget.spent"], False)
     assert api.delete(one).status_code == 204
     noted = AuditEntry.objects.filter(object_type="webhook")
-    assert {row.action for row in noted} == {"webhook.create", "webhook.change", "webhook.delete"}
+    assert {row.action for row in noted} == {
+        "webhook.create",
+        "webhook.rotate_secret",
+        "webhook.change",
+        "webhook.delete",
+    }
     assert "T0P-SECRET" not in str([row.changes for row in noted])
 
 

@@ -12,6 +12,8 @@ from accounts.models import TokenScope, User
 from api.token_scopes import needed_scope
 
 READ, RUN, POOL, ADMIN = TokenScope.READ, TokenScope.RUN, TokenScope.POOL, TokenScope.ADMIN
+LETS_SERVICES_CHECK = "post operations/<str:operation_id>/cancel"
+"""What the operation is about says which scope it needs."""
 WRITES: dict[str, TokenScope] = {
     "delete budgets/<uuid:project_id>": POOL,
     "delete mirrors/<uuid:pk>": ADMIN,
@@ -39,6 +41,7 @@ WRITES: dict[str, TokenScope] = {
     "post mirrors": ADMIN,
     "post mirrors/<uuid:mirror_id>/try-again": ADMIN,
     "post nodes/<int:node_id>/actions": POOL,
+    LETS_SERVICES_CHECK: READ,
     "post plans": READ,
     "post pool/actions": POOL,
     "post pools": POOL,
@@ -76,6 +79,7 @@ WRITES: dict[str, TokenScope] = {
     "patch webhooks/<uuid:pk>": ADMIN,
     "post webhooks": ADMIN,
     "post webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver": ADMIN,
+    "post webhooks/<uuid:webhook_id>/rotate-secret": ADMIN,
     "post webhooks/<uuid:webhook_id>/test": ADMIN,
     "put budgets/<uuid:project_id>": POOL,
     "put pool-policy": POOL,

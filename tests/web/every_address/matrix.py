@@ -83,6 +83,9 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         *(f"get {API}{name}" for name in ("runs:table", "runs:sparklines", "secrets", "tokens", "webhooks")),
         f"get {API}service-accounts",
         f"get {API}mirrors",
+        f"get {API}operations",
+        f"get {API}rewards",
+        f"get {API}rewards/<str:name>",
         *(f"get {API}{name}" for name in ("gpus", "lanes", "lends", "lends/sums", "nodes", "occupancy", "pool")),
         *(f"get {API}{name}" for name in ("pool-policy", "pools", "queue", "queue/running", "shares")),
         *(f"get {API}{name}" for name in ("sweeps", "usage", "usage.csv", "usage/days")),
@@ -98,6 +101,8 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
     "whoever has an account, for all projects": (f"post {API}projects",),
     "members": (
         f"get {API}mirrors/<uuid:pk>",
+        # That of a preview.
+        f"get {API}operations/<str:operation_id>",
         f"get {API}projects/<uuid:pk>",
         f"get {API}projects/<uuid:project_id>/members",
         f"get {API}prompt-sets/<uuid:pk>",
@@ -137,6 +142,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         *(f"post {API}runs/<uuid:run_id>/{part}" for part in ("actions", "duplicate", "previews", "resize")),
         f"post {API}runs/<uuid:run_id>/alternatives",
         f"post {API}runs/<uuid:run_id>/mirrors",
+        f"post {API}operations/<str:operation_id>/cancel",
     ),
     "owners": (
         f"patch {API}projects/<uuid:pk>",
@@ -168,6 +174,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         f"delete {API}service-accounts/<int:account_id>/tokens/<str:token_id>",
         f"delete {API}webhooks/<uuid:pk>",
         f"patch {API}webhooks/<uuid:pk>",
+        f"post {API}webhooks/<uuid:webhook_id>/rotate-secret",
         f"post {API}webhooks/<uuid:webhook_id>/test",
         f"post {API}webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver",
     ),

@@ -225,6 +225,7 @@ def _of_run(run: Run, owner: User, artifacts: Path) -> dict[str, str]:
     return {
         "adapter_id": str(adapter.pk),
         "preview_id": str(preview.pk),
+        "operation_id": f"preview-{preview.pk}",
         "name": "lora-0-0.png",
         "path": "samples/a.png",
     }
@@ -241,4 +242,5 @@ def _of_pool() -> dict[str, str]:
         "gpu_id": str(gpu.pk),
         "test_id": str(test.pk),
         "pools.name": "default",
+        "rewards.name": "ocr",
     }

@@ -3,11 +3,12 @@
 import base64
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.hmac import HMAC
 
@@ -28,12 +29,30 @@ class Receiver:
         """The bodies. Raises `InvalidSignature` for a message that the secret did not sign."""
         for headers, body in self.taken:
             assert abs(int(headers["webhook-timestamp"]) - time.time()) < 60
-            version, _, signature = headers["webhook-signature"].partition(",")
-            assert version == "v1"
-            mac = HMAC(base64.b64decode(secret.split("_", 1)[1]), hashes.SHA256())
-            mac.update(b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body]))
-            mac.verify(base64.b64decode(signature))
+            if not any(_is_signed(secret, signature, headers, body) for signature in _signatures(headers)):
+                raise InvalidSignature
         return [body for _, body in self.taken]
+
+    @property
+    def num_signatures(self) -> list[int]:
+        """Of each message."""
+        return [len(_signatures(headers)) for headers, _ in self.taken]
+
+
+def _signatures(headers: Mapping[str, str]) -> list[str]:
+    return headers["webhook-signature"].split(" ")
+
+
+def _is_signed(secret: str, signature: str, headers: Mapping[str, str], body: bytes) -> bool:
+    version, _, code = signature.partition(",")
+    assert version == "v1"
+    mac = HMAC(base64.b64decode(secret.split("_", 1)[1]), hashes.SHA256())
+    mac.update(b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body]))
+    try:
+        mac.verify(base64.b64decode(code))
+    except InvalidSignature:
+        return False
+    return True
 
 
 @contextmanager

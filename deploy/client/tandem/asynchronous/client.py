@@ -9,6 +9,7 @@ import httpx
 
 from tandem import rest_models
 from tandem.asynchronous.account_calls import Prompts, Tokens
+from tandem.asynchronous.operation_calls import Operations
 from tandem.asynchronous.pool_calls import Pool
 from tandem.asynchronous.run_calls import Runs
 from tandem.asynchronous.session import Session
@@ -49,6 +50,7 @@ class AsyncClient:
         self.runs = Runs(self._session)
         self.sweeps = Sweeps(self._session)
         self.pool = Pool(self._session)
+        self.operations = Operations(self._session)
         self.tokens = Tokens(self._session)
         self.prompts = Prompts(self._session)
 
@@ -98,6 +100,15 @@ class AsyncClient:
         """
         body = {"kind": kind or None, "source": text_of(source), "function": function, "num_gpus": num_gpus}
         return rest_models.ImportedSpec.model_validate(await self._session.post(f"{API}/runs:import", body))
+
+    async def rewards(self) -> list[rest_models.Reward]:
+        """Every scorer that a spec can name, with its range, settings and weights."""
+        items = self._session.items(f"{API}/rewards")
+        return [rest_models.Reward.model_validate(item) async for item in items]
+
+    async def reward(self, name: str) -> rest_models.Reward:
+        """One of them. Raises `NotFound`, which lists them."""
+        return rest_models.Reward.model_validate(await self._session.get(f"{API}/rewards/{name}"))
 
     async def queue(self, *, pool: str = "") -> list[rest_models.QueuedRun]:
         """The runs that wait, in the order in which they are served."""

@@ -23,7 +23,7 @@ class ExitCode(IntEnum):
     NOT_FOUND = 4
     CONFLICT = 5
     UNREACHABLE = 6
-    RUN_FAILED = 10
+    WORK_FAILED = 10
     INTERRUPTED = 130
 
 
@@ -39,8 +39,8 @@ def exit_code(error: "TandemError") -> ExitCode:
             return ExitCode.CONFLICT
         case errors.Unreachable() | errors.ServerError() | errors.RateLimited():
             return ExitCode.UNREACHABLE
-        case errors.RunFailed():
-            return ExitCode.RUN_FAILED
+        case errors.RunFailed() | errors.OperationFailed():
+            return ExitCode.WORK_FAILED
         case _:
             return ExitCode.REFUSED
 

@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
-from tandem.cli import account_commands, pool_commands, run_commands, run_downloads, sweep_commands
+from tandem.cli import (
+    account_commands,
+    operation_commands,
+    pool_commands,
+    reward_commands,
+    run_commands,
+    run_downloads,
+    sweep_commands,
+)
 from tandem.cli.invocation import Commands, Invocation
 
 app = typer.Typer(
@@ -14,17 +22,19 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     help="Train image and video diffusion models on a Tandem server.",
     epilog="Exit codes: 0 done, 1 refused, 2 wrong command line, 3 not signed in or not allowed, 4 not found, "
-    "5 conflict, 6 unreachable or server error, 10 the run failed, 130 interrupted.",
+    "5 conflict, 6 unreachable or server error, 10 what was waited for failed, 130 interrupted.",
 )
 app.add_typer(run_commands.app, name="runs")
 app.add_typer(sweep_commands.app, name="sweep")
 app.add_typer(pool_commands.app, name="pool")
+app.add_typer(operation_commands.app, name="operations")
 app.add_typer(account_commands.tokens, name="tokens")
 app.add_typer(account_commands.prompts, name="prompts")
 app.command("login")(account_commands.login)
 app.command("contexts")(account_commands.contexts)
 app.command("samples")(run_downloads.samples)
 app.command("plan")(pool_commands.plan)
+app.command("rewards")(reward_commands.rewards)
 app.command("queue")(pool_commands.queue)
 app.command("usage")(pool_commands.usage)
 

@@ -65,6 +65,7 @@ def list_sweeps(
             each.num_points,
             f"{each.num_runs_ended}/{each.num_runs}",
             each.num_pruned,
+            EMPTY if each.best is None else f"{spelled(each.best.value)} at {each.best.number}",
             _of_budget(each.gpu_hours, each.budget_gpu_hours),
             each.project.name,
             each.created_at,
@@ -72,7 +73,7 @@ def list_sweeps(
         )
         for each in sweeps
     ]
-    titles = ("name", "state", "points", "runs", "pruned", "GPU-hours", "project", "created", "id")
+    titles = ("name", "state", "points", "runs", "pruned", "best", "GPU-hours", "project", "created", "id")
     print_table(titles, rows, absent="No sweeps.")
 
 

@@ -10,6 +10,7 @@ import httpx
 
 from tandem import rest_models
 from tandem.synchronous.account_calls import Prompts, Tokens
+from tandem.synchronous.operation_calls import Operations
 from tandem.synchronous.pool_calls import Pool
 from tandem.synchronous.run_calls import Runs
 from tandem.synchronous.session import Session
@@ -50,6 +51,7 @@ class Client:
         self.runs = Runs(self._session)
         self.sweeps = Sweeps(self._session)
         self.pool = Pool(self._session)
+        self.operations = Operations(self._session)
         self.tokens = Tokens(self._session)
         self.prompts = Prompts(self._session)
 
@@ -99,6 +101,15 @@ class Client:
         """
         body = {"kind": kind or None, "source": text_of(source), "function": function, "num_gpus": num_gpus}
         return rest_models.ImportedSpec.model_validate(self._session.post(f"{API}/runs:import", body))
+
+    def rewards(self) -> list[rest_models.Reward]:
+        """Every scorer that a spec can name, with its range, settings and weights."""
+        items = self._session.items(f"{API}/rewards")
+        return [rest_models.Reward.model_validate(item) for item in items]
+
+    def reward(self, name: str) -> rest_models.Reward:
+        """One of them. Raises `NotFound`, which lists them."""
+        return rest_models.Reward.model_validate(self._session.get(f"{API}/rewards/{name}"))
 
     def queue(self, *, pool: str = "") -> list[rest_models.QueuedRun]:
         """The runs that wait, in the order in which they are served."""

@@ -23,13 +23,6 @@ class Sweep(rest_models.Sweep):
 
     _session: Session = PrivateAttr()
 
-    @property
-    def best(self) -> rest_models.SweptPoint | None:
-        """The point with the best value of the objective; None before the first value."""
-        sign = 1 if self.plan["objective"]["maximise"] else -1
-        measured = [(sign * point.value, point) for point in self.points if point.value is not None]
-        return max(measured, key=lambda one: one[0])[1] if measured else None
-
     def reload(self) -> "Sweep":
         """The sweep as it is now."""
         return _attached(self._session.get(self._path), self._session)

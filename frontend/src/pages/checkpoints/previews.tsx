@@ -14,7 +14,7 @@ import type { SavedVersion } from "./saved_versions.ts";
 
 const POLL_MILLISECONDS = 1500;
 const MAX_PROMPTS = 8;
-const isEnded = (preview: Preview) => preview.state === "done" || preview.state === "failed";
+const isEnded = (preview: Preview) => preview.state !== "queued" && preview.state !== "running";
 
 interface Props {
   readonly run: Run;
@@ -61,6 +61,15 @@ export function Previews({ run, versions, chosen, choose }: Props) {
       setError(messageOf(failure));
     }
   };
+  const cancel = async (preview: Preview) => {
+    try {
+      setError(null);
+      await api.cancelOperation(preview.operation);
+    } catch (failure) {
+      setError(messageOf(failure));
+    }
+    previews.reload();
+  };
   return (
     <section class="card" aria-label="Previews">
       <div class="card-head">
@@ -101,7 +110,12 @@ export function Previews({ run, versions, chosen, choose }: Props) {
       {previews.error !== null && <Failed message={previews.error} onRetry={previews.reload} />}
       {previews.value?.length === 0 && !mayEdit(run) && <Empty title="No preview yet" />}
       {(previews.value ?? []).map((preview) => (
-        <Result key={preview.id} preview={preview} trained={trained(run)} />
+        <Result
+          key={preview.id}
+          preview={preview}
+          trained={trained(run)}
+          onCancel={mayEdit(run) ? () => void cancel(preview) : null}
+        />
       ))}
     </section>
   );
@@ -109,14 +123,29 @@ export function Previews({ run, versions, chosen, choose }: Props) {
 
 const trained = (run: Run) => (run.spec.tuning === "full" ? "trained weights" : "LoRA");
 
-function Result({ preview, trained }: { preview: Preview; trained: string }) {
+interface ResultProps {
+  readonly preview: Preview;
+  readonly trained: string;
+  /** Null for who may not. */
+  readonly onCancel: (() => void) | null;
+}
+
+function Result({ preview, trained, onCancel }: ResultProps) {
   if (preview.state === "failed") return <Failed message={preview.error} />;
+  if (preview.state === "cancelled") return <p class="small muted">Cancelled: {preview.prompts.join("; ")}</p>;
   if (!isEnded(preview)) {
     const wait = preview.waiting === "" ? "" : `: ${preview.waiting}`;
     return (
-      <p class="small muted" role="status">
-        Drawing {preview.prompts.length} prompts{wait}…
-      </p>
+      <div class="row">
+        <p class="small muted" role="status">
+          Drawing {preview.prompts.length} prompts{wait}…
+        </p>
+        {onCancel !== null && (
+          <button type="button" class="button small" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+      </div>
     );
   }
   const of = (images: readonly PreviewImage[], prompt: string) => images.filter((image) => image.prompt === prompt);

@@ -20,6 +20,7 @@ export const EVENT_WORDS: Readonly<Record<HookEvent, string>> = {
   "run.stopped": "stopped",
   "run.cancelled": "cancelled",
   "run.failed": "failed",
+  "sweep.finished": "finished",
   "reward_hacking.suspected": "suspected",
   "reward_hacking.over": "no longer suspected",
   "budget.near": "nearly spent",
@@ -30,7 +31,14 @@ export const EVENT_WORDS: Readonly<Record<HookEvent, string>> = {
   "node.lost": "lost",
   "node.found": "back",
 };
-const TOPICS = { run: "A run", reward_hacking: "Reward hacking", budget: "A budget", gpu: "A GPU", node: "A node" };
+const TOPICS = {
+  run: "A run",
+  sweep: "A sweep",
+  reward_hacking: "Reward hacking",
+  budget: "A budget",
+  gpu: "A GPU",
+  node: "A node",
+};
 type Topic = keyof typeof TOPICS;
 /** What a new webhook tells of unless its maker chooses otherwise: what somebody may have to act on. */
 const USUAL: ReadonlySet<HookEvent> = new Set<HookEvent>([
@@ -57,7 +65,7 @@ const PLACEHOLDERS: Readonly<Record<MessageForm, string>> = {
 
 /** Events by what they are of: those of a project, or those of the pool. */
 export function topicsOf(isPool: boolean): readonly (readonly [Topic, readonly HookEvent[]])[] {
-  const topics: readonly Topic[] = isPool ? ["gpu", "node", "budget"] : ["run", "reward_hacking", "budget"];
+  const topics: readonly Topic[] = isPool ? ["gpu", "node", "budget"] : ["run", "sweep", "reward_hacking", "budget"];
   return topics.map((topic) => [topic, hookEventValues.filter((event) => event.startsWith(`${topic}.`))]);
 }
 

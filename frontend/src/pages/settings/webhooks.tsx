@@ -4,13 +4,14 @@ import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import type { NewWebhook, Webhook } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
-import { ago, unixSeconds } from "../../base/format.ts";
+import { ago, duration, unixSeconds } from "../../base/format.ts";
 import { Confirm } from "../../ui/dialog.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { SecretOnce } from "../../ui/secret_once.tsx";
 import { Failed } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { Deliveries } from "./deliveries.tsx";
+import { RotateSecret } from "./rotate_secret.tsx";
 import { FORM_WORDS, WebhookForm } from "./webhook_form.tsx";
 
 /** `project`: null for the pool's. */
@@ -18,6 +19,7 @@ export function Webhooks({ project }: { project: string | null }) {
   const webhooks = useResource(() => api.webhooks(project), [project]);
   const [secret, setSecret] = useState<string | null>(null);
   const [opened, setOpened] = useState<Webhook | null>(null);
+  const [toRotate, setToRotate] = useState<Webhook | null>(null);
   const [toDelete, setToDelete] = useState<Webhook | null>(null);
   const change = async (work: () => Promise<unknown>, done: string) => {
     if (await attempt(work, done)) webhooks.reload();
@@ -31,6 +33,11 @@ export function Webhooks({ project }: { project: string | null }) {
   const test = async (webhook: Webhook) => {
     if (await attempt(() => api.testWebhook(webhook.id))) setOpened(webhook);
   };
+  const rotate = (webhook: Webhook, overlapHours: number) =>
+    attempt(async () => {
+      setSecret((await api.rotateWebhookSecret(webhook.id, overlapHours)).secret);
+      webhooks.reload();
+    }, `${webhook.name} has a new secret.`);
   const rows = webhooks.value ?? [];
   return (
     <details>
@@ -55,6 +62,7 @@ export function Webhooks({ project }: { project: string | null }) {
                 `${webhook.name} is ${webhook.is_active ? "off" : "on"}.`,
               )
             }
+            onRotate={() => setToRotate(webhook)}
             onDelete={() => setToDelete(webhook)}
           />
         ))}
@@ -77,6 +85,13 @@ export function Webhooks({ project }: { project: string | null }) {
           }}
         />
       )}
+      {toRotate && (
+        <RotateSecret
+          webhook={toRotate}
+          onConfirm={(overlapHours) => void rotate(toRotate, overlapHours)}
+          onClose={() => setToRotate(null)}
+        />
+      )}
       {toDelete && (
         <Confirm
           title={`Delete ${toDelete.name}?`}
@@ -95,10 +110,11 @@ interface RowProps {
   readonly onTest: () => void;
   readonly onOpen: () => void;
   readonly onSwitch: () => void;
+  readonly onRotate: () => void;
   readonly onDelete: () => void;
 }
 
-function WebhookRow({ webhook, onTest, onOpen, onSwitch, onDelete }: RowProps) {
+function WebhookRow({ webhook, onTest, onOpen, onSwitch, onRotate, onDelete }: RowProps) {
   return (
     <article class="setting-row" aria-label={webhook.name}>
       <div class="setting-row-what">
@@ -106,6 +122,7 @@ function WebhookRow({ webhook, onTest, onOpen, onSwitch, onDelete }: RowProps) {
           <b>{webhook.name}</b>
           <span class="tag">{FORM_WORDS[webhook.form]}</span>
           <Health webhook={webhook} />
+          <FormerSecret webhook={webhook} />
         </div>
         <div class="mono small muted setting-row-address" title={webhook.address}>
           {webhook.address}
@@ -122,11 +139,24 @@ function WebhookRow({ webhook, onTest, onOpen, onSwitch, onDelete }: RowProps) {
         <button type="button" class="button small" onClick={onSwitch}>
           {webhook.is_active ? "Switch off" : "Switch on"}
         </button>
+        {webhook.form === "standard" && (
+          <button type="button" class="button small" onClick={onRotate}>
+            New secret
+          </button>
+        )}
         <button type="button" class="button small danger" onClick={onDelete}>
           Delete
         </button>
       </div>
     </article>
+  );
+}
+
+/** For how long the secret before signs too; nothing where it does not. */
+function FormerSecret({ webhook }: { webhook: Webhook }) {
+  const until = unixSeconds(webhook.former_secret_until);
+  return until === null || until <= seconds.value ? null : (
+    <span class="small muted">former secret ends in {duration(until - seconds.value)}</span>
   );
 }
 

@@ -1,10 +1,10 @@
-/** A sweep to start: from a run or a preset, whose spec every run gets, or from a file. The server checks every point
- * while one types. */
+/** A sweep to start: from a run or a preset, whose spec every run gets, from a file, or as another sweep was. The server
+ * checks every point while one types. */
 
 import { useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import type { Preset, Project, Run } from "../../api/schema.ts";
+import type { Preset, Project, Run, Sweep } from "../../api/schema.ts";
 import type { JsonObject } from "../../base/paths.ts";
 import { FileButton } from "../../ui/file_button.tsx";
 import { useResource } from "../../ui/resource.ts";
@@ -20,19 +20,29 @@ interface Ready {
   readonly projects: readonly Project[];
   readonly presets: readonly Preset[];
   readonly parent: Run | null;
+  /** The sweep that is run again. */
+  readonly again: Sweep | null;
 }
 
-async function readForm(from: string | null): Promise<Ready> {
-  const [projects, presets, parent] = await Promise.all([
+interface Origin {
+  /** A run. */
+  readonly from: string | null;
+  /** A sweep. */
+  readonly again: string | null;
+}
+
+async function readForm({ from, again }: Origin): Promise<Ready> {
+  const [projects, presets, parent, sweep] = await Promise.all([
     api.projects(),
     api.presets(),
     from === null ? null : api.getRun(from),
+    again === null ? null : api.sweep(again),
   ]);
-  return { projects: projects.filter(({ role }) => role !== "viewer"), presets, parent };
+  return { projects: projects.filter(({ role }) => role !== "viewer"), presets, parent, again: sweep };
 }
 
-export function NewSweepPage({ from }: { from: string | null }) {
-  const form = useResource(() => readForm(from), [from]);
+export function NewSweepPage({ from, again }: Origin) {
+  const form = useResource(() => readForm({ from, again }), [from, again]);
   if (form.error !== null) return <Failed message={form.error} onRetry={form.reload} />;
   if (!form.value) return <Loading label="Loading the form" />;
   if (form.value.projects.length === 0) {
@@ -41,11 +51,9 @@ export function NewSweepPage({ from }: { from: string | null }) {
   return <Form {...form.value} />;
 }
 
-function Form({ projects, presets, parent }: Ready) {
-  const [project, setProject] = useState(() => firstProject(projects, parent));
-  const [draft, setDraft] = useState<SweepDraft | null>(
-    parent && draftOf(`${parent.name} sweep`, parent.spec as unknown as JsonObject),
-  );
+function Form({ projects, presets, parent, again }: Ready) {
+  const [project, setProject] = useState(() => firstProject(projects, again ?? parent));
+  const [draft, setDraft] = useState<SweepDraft | null>(() => firstDraft(parent, again));
   const preview = useSweepPreview(draft && { project, sweep: planOf(draft) });
   const change = (changes: Partial<SweepDraft>) => setDraft((before) => before && { ...before, ...changes });
   const readFile = async (file: File) => {
@@ -59,7 +67,8 @@ function Form({ projects, presets, parent }: Ready) {
   const start = async () => {
     if (!draft) return;
     try {
-      const sweep = await api.createSweep({ project, sweep: planOf(draft), parent: parent?.id ?? null });
+      const origin = again === null ? (parent?.id ?? null) : again.parent;
+      const sweep = await api.createSweep({ project, sweep: planOf(draft), parent: origin });
       location.assign(`/sweeps/${sweep.id}`);
     } catch (error) {
       toast(messageOf(error), "bad");
@@ -68,7 +77,7 @@ function Form({ projects, presets, parent }: Ready) {
   return (
     <>
       <div class="page-head">
-        <h1>New sweep</h1>
+        <h1>{again ? "Edit and run again" : "New sweep"}</h1>
         <FileButton label="Open a YAML file" accept=".yaml,.yml,.json" onFile={(file) => void readFile(file)} />
       </div>
       <div class="new-sweep">
@@ -95,10 +104,16 @@ function Form({ projects, presets, parent }: Ready) {
                   />
                 </label>
               )}
-              {parent ? (
+              {again || parent ? (
                 <p class="field">
                   <span>Spec of every run</span>
-                  <a href={`/runs/${parent.id}`}>{parent.name}</a>
+                  {again ? (
+                    <span>
+                      as in <a href={`/sweeps/${again.id}`}>{again.name}</a>
+                    </span>
+                  ) : (
+                    <a href={`/runs/${parent?.id}`}>{parent?.name}</a>
+                  )}
                 </p>
               ) : (
                 <PresetField presets={presets} onChoose={(preset) => setDraft(draftOfPreset(preset))} />
@@ -119,8 +134,13 @@ function Form({ projects, presets, parent }: Ready) {
   );
 }
 
-function firstProject(projects: readonly Project[], parent: Run | null): string {
-  const known = projects.find(({ id }) => id === parent?.project.id);
+function firstDraft(parent: Run | null, again: Sweep | null): SweepDraft | null {
+  if (again !== null) return draftOfPlan(again.plan);
+  return parent && draftOf(`${parent.name} sweep`, parent.spec as unknown as JsonObject);
+}
+
+function firstProject(projects: readonly Project[], origin: Run | Sweep | null): string {
+  const known = projects.find(({ id }) => id === origin?.project.id);
   return (known ?? projects[0])?.id ?? "";
 }
 

@@ -5,7 +5,7 @@ import type { Sweep, SweptPoint, SweptRun } from "../../api/schema.ts";
 import { number } from "../../base/format.ts";
 import type { Json } from "../../base/paths.ts";
 import { MAX_COMPARED } from "../compare/compared_run.ts";
-import { bestFirst, bestOf, bestRuns, prunedBecause, valueText } from "./sweep_words.ts";
+import { bestFirst, bestRuns, prunedBecause, valueText } from "./sweep_words.ts";
 
 interface Props {
   readonly sweep: Sweep;
@@ -16,7 +16,7 @@ interface Props {
 
 export function PointTable({ sweep, isShown, selected, onSelect }: Props) {
   const fields = Object.keys(sweep.plan.space);
-  const best = bestOf(sweep)?.number;
+  const best = sweep.best?.number;
   const points = bestFirst(sweep).filter(isShown);
   const compared = bestRuns(points, MAX_COMPARED / 2);
   return (

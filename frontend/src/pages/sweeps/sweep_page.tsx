@@ -17,7 +17,7 @@ import { axesOf, type Brushes, isWithin } from "./parallel_axes.ts";
 import { ParallelPlot } from "./parallel_plot.tsx";
 import { PointTable } from "./point_table.tsx";
 import { SeedSpread } from "./seed_spread.tsx";
-import { bestOf, isOnCpu, pointText } from "./sweep_words.ts";
+import { isOnCpu, pointText } from "./sweep_words.ts";
 
 /** Runs report by the second, and a sweep is read whole; prunes and new runs come without a change of a known run. */
 const [AFTER_CHANGE_MILLISECONDS, REFRESH_MILLISECONDS] = [4000, 15_000];
@@ -123,9 +123,14 @@ function Head({ sweep, live, onChanged }: HeadProps) {
           {live}
         </div>
         {mayEdit && (
-          <button type="button" class="button" disabled={sweep.state === "stopping"} onClick={() => setAsks(true)}>
-            {hasEnded ? "Delete" : "Stop"}
-          </button>
+          <div class="row">
+            <a class="button" href={`/sweeps/new?again=${sweep.id}`}>
+              Edit and run again
+            </a>
+            <button type="button" class="button" disabled={sweep.state === "stopping"} onClick={() => setAsks(true)}>
+              {hasEnded ? "Delete" : "Stop"}
+            </button>
+          </div>
         )}
       </div>
       <p class="tiny faint">
@@ -166,7 +171,7 @@ function Head({ sweep, live, onChanged }: HeadProps) {
 }
 
 function Figures({ sweep }: { sweep: Sweep }) {
-  const best = bestOf(sweep);
+  const { best } = sweep;
   const { plan } = sweep;
   const pruner =
     plan.pruner.kind === "none"

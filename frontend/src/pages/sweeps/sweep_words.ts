@@ -11,14 +11,9 @@ export function valueText(value: Json | undefined): string {
 }
 
 /** `learning_rate 0.001, rank 8`. */
-export function pointText(point: SweptPoint): string {
+export function pointText(point: Pick<SweptPoint, "values">): string {
   const settings = Object.entries(point.values);
   return settings.map(([path, value]) => `${path.split(".").at(-1)} ${valueText(value as Json)}`).join(", ");
-}
-
-/** The point with the best value; undefined before the first value. */
-export function bestOf(sweep: Sweep): SweptPoint | undefined {
-  return bestFirst(sweep).find(({ value }) => value !== null);
 }
 
 /** The points from the best down; those without a value last, in their order. */

@@ -1,7 +1,7 @@
 /** The sweeps of the user's projects, newest first, live. */
 
 import { api } from "../../api/endpoints.ts";
-import type { ListedSweep } from "../../api/schema.ts";
+import type { BestPoint, ListedSweep } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { ago, number, unixSeconds } from "../../base/format.ts";
 import { useProjectChanges } from "../../live/project_changes.ts";
@@ -9,7 +9,7 @@ import { chosenProject } from "../../shell/project_choice.ts";
 import { LiveBadge } from "../../ui/live_badge.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
-import { costText } from "./sweep_words.ts";
+import { costText, pointText } from "./sweep_words.ts";
 
 const [AFTER_CHANGE_MILLISECONDS, REFRESH_MILLISECONDS] = [4000, 20_000];
 
@@ -68,6 +68,7 @@ function SweepTable({ sweeps }: { sweeps: readonly ListedSweep[] }) {
               <th>Runs</th>
               <th class="right">Points</th>
               <th class="right">Pruned</th>
+              <th class="right">Best</th>
               <th class="right">GPU-hours</th>
               <th>Project</th>
               <th>Created</th>
@@ -90,6 +91,7 @@ function SweepTable({ sweeps }: { sweeps: readonly ListedSweep[] }) {
                 </td>
                 <td class="right num">{number(sweep.num_points)}</td>
                 <td class="right num">{number(sweep.num_pruned)}</td>
+                <td class="right num nowrap">{sweep.best && <Best best={sweep.best} />}</td>
                 <td class="right num nowrap">{costText(sweep)}</td>
                 <td>{sweep.project.name}</td>
                 <td class="nowrap muted">{ago(seconds.value - (unixSeconds(sweep.created_at) ?? 0))}</td>
@@ -99,6 +101,15 @@ function SweepTable({ sweeps }: { sweeps: readonly ListedSweep[] }) {
         </table>
       </div>
     </section>
+  );
+}
+
+/** The best value, and the settings that gave it. */
+function Best({ best }: { best: BestPoint }) {
+  return (
+    <a href={`/runs/${best.run}`} title={pointText(best)}>
+      {number(best.value)} <span class="tiny muted">#{best.number}</span>
+    </a>
   );
 }
 
