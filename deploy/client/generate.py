@@ -36,6 +36,7 @@ ANSWERS = (
     "SavedCheckpoint",
     "Sweep",
     "SweepPreview",
+    "TimelineSpan",
     "Token",
     "UsageRow",
     "Validation",
