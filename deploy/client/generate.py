@@ -38,6 +38,7 @@ ANSWERS = (
     "SavedCheckpoint",
     "Sweep",
     "SweepPreview",
+    "TimelineSpan",
     "Token",
     "UsageRow",
     "Validation",

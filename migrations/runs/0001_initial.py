@@ -36,6 +36,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('forked_from', models.TextField(blank=True, default='')),
                 ('forked_batch', models.PositiveIntegerField(null=True)),
+                ('traceparent', models.CharField(blank=True, default='', max_length=55)),
                 ('spec', models.JSONField()),
                 ('spec_lanes', models.GeneratedField(db_persist=True, expression=django.db.models.fields.json.KeyTransform('lanes', 'spec'), output_field=models.JSONField())),
                 ('base_model', models.GeneratedField(db_persist=True, expression=django.db.models.fields.json.KeyTextTransform('path', django.db.models.fields.json.KeyTransform('base_model', 'spec')), output_field=models.TextField())),

@@ -79,4 +79,18 @@ def _reached(names: set[str]) -> Schema:
     while names:
         found |= names
         names = {name for each in names for name in _REFERENCE.findall(json.dumps(schemas[each]))} - found
-    return {name: schemas[name] for name in sorted(found)}
+    return {name: _without_discriminators(schemas[name]) for name in sorted(found)}
+
+
+def _without_discriminators(node: Any) -> Any:
+    """OpenAPI's name a property and a schema for each value. AsyncAPI's are the property alone, whose values are then
+    names of schemas, which ours are not; each alternative says its value as a constant, too."""
+    if isinstance(node, list):
+        return [_without_discriminators(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        name: _without_discriminators(value)
+        for name, value in node.items()
+        if not (name == "discriminator" and isinstance(value, dict) and "propertyName" in value)
+    }

@@ -21,6 +21,12 @@ class RequestContext:
     request_id: str = ""
     token_key: str = ""
     """First characters of the API token; empty for a session."""
+    traceparent: str = ""
+    """W3C's, of the span that the work belongs to; empty without traces."""
+
+    @property
+    def trace_id(self) -> str:
+        return self.traceparent.split("-")[1] if self.traceparent else ""
 
     def headers(self) -> dict[str, dict[str, str]]:
         """The headers of a Celery message enqueued by this request."""
@@ -61,8 +67,9 @@ def request_context(context: RequestContext) -> Iterator[None]:
 
 
 class RequestIdFilter(logging.Filter):
-    """Gives each log record the id of the current request, or `-`."""
+    """Gives each log record the id of the current request and that of its trace, or `-`."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = current_request().request_id or "-"
+        record.trace_id = current_request().trace_id or "-"
         return True

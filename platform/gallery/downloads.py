@@ -5,16 +5,15 @@ conditional one, gets the whole content, which the RFC allows.
 """
 
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Sequence
 
-from asgiref.sync import sync_to_async
-from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
 
 from gallery import storage
 from gallery.pieces import Piece, StoredBytes, chunks
+from live.streamed_bodies import streamed
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
@@ -34,10 +33,7 @@ def bytes_response(
     if part is not None and not part:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{num_bytes}"})
     sent = range(num_bytes) if part is None else part
-    # Over ASGI, Django would consume a synchronous iterator before answering.
-    body: Iterator[bytes] | AsyncIterator[bytes]
-    body = _chunks_async(pieces, sent) if isinstance(request, ASGIRequest) else chunks(pieces, sent)
-    response = StreamingHttpResponse(body, content_type=content_type)
+    response = StreamingHttpResponse(streamed(request, chunks(pieces, sent)), content_type=content_type)
     response["Content-Length"] = str(len(sent))
     response["Accept-Ranges"] = "bytes"
     response["X-Content-Type-Options"] = "nosniff"
@@ -58,10 +54,3 @@ def _asked_part(request: HttpRequest, num_bytes: int) -> range | None:
         return range(max(0, num_bytes - int(asked[2])), num_bytes)
     stop = min(int(asked[2]) + 1, num_bytes) if asked[2] else num_bytes
     return range(int(asked[1]), stop)
-
-
-async def _chunks_async(pieces: Sequence[Piece], part: range) -> AsyncIterator[bytes]:
-    left = chunks(pieces, part)
-    read = sync_to_async(lambda: next(left, None), thread_sensitive=False)
-    while (chunk := await read()) is not None:
-        yield chunk

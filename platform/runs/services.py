@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.access import TO_CREATE_RUNS, TO_DELETE_RUNS, TO_EDIT_RUNS, require_role
 from accounts.models import Project, User
 from audit.record import record
+from audit.request_context import current_request
 from live.publish import publish_project
 from runs.checkpoint_files import CheckpointGone
 from runs.enqueue import enqueue_on_commit
@@ -66,6 +67,7 @@ def create_run(
             name=_checked_name(name),
             created_by=user,
             parent=parent,
+            traceparent=current_request().traceparent,
             preset=preset or (parent.preset if parent is not None else ""),
             prompts=dump_prompts(report.prompts),
             notes=_checked_notes(notes),

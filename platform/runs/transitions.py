@@ -18,6 +18,7 @@ from runs.models import Run, RunTransition
 from runs.run_body import run_row, transition_item
 from runs.run_log import log_transition
 from runs.run_news import tell_of_transition
+from runs.run_traces import trace_transition
 from runs.stream import lock_stream, next_stream_seqs
 from worker.contracts.states import END_STATES, LEGAL_MOVES, RunState, is_legal
 
@@ -53,7 +54,7 @@ def move(
     now = timezone.now()
     with transaction.atomic():
         lock_stream(run_id)
-        current = Run.objects.only("state").get(pk=run_id)
+        current = Run.objects.only("state", "state_changed_at").get(pk=run_id)
         rows = Run.objects.filter(pk=run_id, state=current.state, state__in=list(old))
         if attempt is not None:
             rows = rows.filter(attempt=attempt)
@@ -61,6 +62,7 @@ def move(
             raise RunStateConflict(new, current.run_state, LEGAL_MOVES[current.run_state])
         changed = Run.objects.select_related("project").defer("spec", "prompts", "algebra").get(pk=run_id)
         transition = append_transition(changed, old=current.state, reason=reason, actor=actor)
+        trace_transition(changed, old=current.state, since=current.state_changed_at)
     return transition
 
 

@@ -2,10 +2,12 @@
 
 import time
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 from celery import Celery
 from celery.signals import task_postrun, task_prerun
+from django.conf import settings
 
 from analysis.prometheus.task_counts import count_task
 from audit.request_context import RequestContext, adopt
@@ -70,14 +72,22 @@ app.conf.update(
 )
 
 
+def traced_requests() -> Any:
+    """The module, which loads OpenTelemetry."""
+    return import_module("server.traced_requests")
+
+
 @task_prerun.connect
 def adopt_request(task: Any, **_: Any) -> None:
     """Set the request that enqueued the task as the current one; none for tasks of the beat."""
-    adopt(RequestContext.from_headers(task.request.headers or {}))
+    context = RequestContext.from_headers(task.request.headers or {})
+    adopt(traced_requests().begin_task(task, context) if settings.TANDEM_TRACES else context)
     task.request.began = time.perf_counter()
 
 
 @task_postrun.connect
 def count_ended_task(task: Any, state: str | None = None, **_: Any) -> None:
     """Count the task for `GET /api/v1/metrics`."""
+    if settings.TANDEM_TRACES:
+        traced_requests().end_task(task, state)
     count_task(task.name, (state or "unknown").lower(), time.perf_counter() - task.request.began)

@@ -11,6 +11,7 @@ from fsspec import available_protocols
 
 from accounts.sign_in.group_files import GroupRolesInvalid, read_group_roles
 from accounts.sign_in.second_factor_policies import POLICIES
+from traces.switch import switch_problem
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 POSTGRES_ENGINE = "django.db.backends.postgresql"
@@ -203,6 +204,14 @@ def check_debug(**_: Any) -> list[CheckMessage]:
     ]
 
 
+def check_traces(**_: Any) -> list[CheckMessage]:
+    """OpenTelemetry's variables ask for what there is."""
+    problem = switch_problem(os.environ)
+    if not problem:
+        return []
+    return [Error(f"{problem}.", hint="deploy/docs/guides/traces.md says which variables are read.", id="tandem.E015")]
+
+
 Check = Callable[..., Sequence[CheckMessage]]
 ALL_CHECKS: tuple[Check, ...] = (
     check_data_folder,
@@ -217,6 +226,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     check_model_roots,
     check_https,
     check_debug,
+    check_traces,
 )
 
 

@@ -1,5 +1,6 @@
 """Django settings, all from the environment (`server.environment`). `server.checks` says what is wrong with them."""
 
+import os
 from datetime import timedelta
 from typing import Any
 
@@ -7,11 +8,13 @@ from server import environment
 from server.environment import ROOT, env
 from server.sign_in_settings import *  # noqa: F403
 from server.sign_in_settings import SIGN_IN_APPS
+from traces.switch import is_traced
 
 # --- Tandem -----------------------------------------------------------------------------------------------------------
 
 TANDEM_ROOT = ROOT
 TANDEM_VAR = environment.VAR
+TANDEM_TRACES = is_traced(os.environ)
 TANDEM_PORT = environment.PORT
 TANDEM_PUBLIC_URL = environment.PUBLIC_URL
 TANDEM_MODEL_ROOTS = environment.model_roots()
@@ -76,6 +79,7 @@ APPS_WITH_TABLES = ["audit", "accounts", "catalog", "hooks", "fleet", "runs", "t
 MIGRATION_MODULES: dict[str, str | None] = {app: f"migrations.{app}" for app in APPS_WITH_TABLES} | {"knox": None}
 MIDDLEWARE = [
     "audit.middleware.RequestIdMiddleware",
+    *(["server.traced_requests.TracedRequestsMiddleware"] if TANDEM_TRACES else []),
     "server.request_times.RequestTimesMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "server.middleware.StaticFilesMiddleware",
@@ -270,10 +274,11 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
+_IDS = "%(request_id)s trace_id=%(trace_id)s" if TANDEM_TRACES else "%(request_id)s"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)-7s %(request_id)s %(name)s: %(message)s"}},
+    "formatters": {"line": {"format": f"%(asctime)s %(levelname)-7s {_IDS} %(name)s: %(message)s"}},
     "filters": {"request_id": {"()": "audit.request_context.RequestIdFilter"}},
     "handlers": {
         "stdout": {

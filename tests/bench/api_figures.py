@@ -14,6 +14,7 @@ from django.db import connection
 from accounts.api_tokens import TokenWish, create_token
 from accounts.models import Project, User
 from runs.models import Run
+from tests.bench.export_figures import export_figures
 from tests.bench.percentiles import p95
 from tests.bench.pool_figures import served
 from tests.bench.seeded_pool import seed
@@ -41,6 +42,7 @@ def measure(
         figures = {
             name: asked_by(num_clients, address, token, ask, seconds) for name, ask in requests_of(run, project).items()
         }
+        figures |= export_figures(address, token, seed_run(admin, project, Size()))
         small = seed_run(admin, project, Size(num_points=NUM_KEYS, num_keys=NUM_KEYS, num_lanes=8, num_spans=8))
         figures["points taken in from a driver"] = ingest(address, small)
         figures["points written by MLflow's log_batch"] = log_batches()

@@ -42,6 +42,8 @@ SCHEDULE_LOG_FOLDER = "schedule/"
 SHA256_HEADER = "X-Content-SHA256"
 BOOTSTRAP_CODE_VARIABLE = "TANDEM_BOOTSTRAP_CODE"
 PUBLIC_URL_VARIABLE = "TANDEM_PUBLIC_URL"
+TRACEPARENT_VARIABLE = "TRACEPARENT"
+"""The name that OpenTelemetry gives W3C's header in an environment; set where traces are on."""
 HEARTBEAT_SECONDS = 2.0
 """Longest time between two posts of the driver; without new events it posts an empty batch. Two seconds keep commands
 and the live page prompt at negligible load."""

@@ -6,6 +6,7 @@ nodes.
 """
 
 import logging
+import os
 import signal
 import sys
 import traceback
@@ -13,6 +14,7 @@ import traceback
 import ray
 
 from worker.contracts.events import SoftwareEvent
+from worker.contracts.ingest import TRACEPARENT_VARIABLE
 from worker.contracts.states import RunState
 from worker.engine.build import build_components
 from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors, LanesLostError
@@ -32,7 +34,7 @@ SIGTERM_FLUSH_SECONDS = 2.0
 
 def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
     """Run one attempt on lanes of these classes, and return the exit status."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=logging.INFO, format=f"%(asctime)s %(levelname)s {trace_of_lines()}%(name)s: %(message)s")
     base_url, code = job_environment()
     try:
         answer = trade_bootstrap_code(base_url, code)
@@ -56,6 +58,12 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
         state, reason = controller.outcome
         telemetry.finish(state, reason=reason)
         return 0
+
+
+def trace_of_lines() -> str:
+    """What each line of the log says of the trace that the run belongs to; empty without traces."""
+    parts = os.environ.get(TRACEPARENT_VARIABLE, "").split("-")
+    return f"trace_id={parts[1]} " if len(parts) > 1 else ""
 
 
 def report_end(telemetry: RunTelemetry, error: BaseException) -> int:

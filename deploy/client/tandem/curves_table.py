@@ -5,6 +5,7 @@ from typing import Any
 
 from tandem.rest_models import Series
 
+KEY = "key"
 STEP = "optimizer_step"
 
 
@@ -23,3 +24,12 @@ def as_table(columns: dict[str, list[Any]]) -> Any:
     except ImportError:
         return columns
     return pandas.DataFrame(columns).set_index(STEP)
+
+
+def table_by_step(points: Any) -> Any:
+    """The same DataFrame of a `pyarrow.Table` that holds a row for each point."""
+    frame = points.select([KEY, STEP, "value"]).to_pandas()
+    order = frame[KEY].unique()
+    last = frame.drop_duplicates([KEY, STEP], keep="last")
+    wide = last.astype({KEY: "str", STEP: "int64"}).pivot(index=STEP, columns=KEY, values="value")
+    return wide[list(order)].rename_axis(columns=None)

@@ -459,6 +459,73 @@ class SweptRun(Model):
     gpu_hours: float
 
 
+class TimelineSpan(Model):
+    """
+    A span of the timeline: one that its lane reported, or several short neighbours drawn as one.
+
+    In merged ones, `kind` and `cause` are those that took most of the time, counts are sums, and all else is empty.
+    """
+
+    lane: str
+    rank: int | None
+    """The lane's rank in the trainer gang; null for rollout and reward lanes."""
+    kind: (
+        Literal[
+            'generate',
+            'lent_generate',
+            'decode',
+            'encode',
+            'score',
+            'train',
+            'publish',
+            'pull',
+            'switch',
+            'evaluate',
+            'checkpoint',
+            'pause',
+            'idle',
+        ]
+        | str
+    )
+    start: float
+    end: float
+    cause: (
+        Literal[
+            'no_fragment_ready',
+            'head_of_line',
+            'group_incomplete',
+            'reward_pending',
+            'batch_barrier',
+            'gang_barrier',
+            'back_pressure',
+            'publish_wait',
+            'start_up',
+            'drain',
+            'failure',
+            'resize',
+        ]
+        | str
+        | None
+    )
+    """Why the lane had nothing to do; given exactly for idle spans."""
+    batch: int | None
+    group: int | None
+    fragment: int | None
+    """Index of the fragment within its group."""
+    policy_version: int | None
+    num_samples: int
+    """Number of trajectories that were generated or scored; 0 for training, which is divided by micro-batches."""
+    num_units: int
+    """
+    Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
+    scored, micro-batches trained; 0 for work whose cost has no unit.
+    """
+    for_run: UUID | None
+    """Id of the run that the lane worked for; null while it idled or paused, and in simulations."""
+    num_spans: int
+    """Number of spans that this one stands for; with 1 it is as its lane reported it."""
+
+
 class TrainerChangeSeconds(Model):
     """What it took to replace the trainer gang, in seconds of the driver's clock; training stood still meanwhile."""
 

@@ -1362,7 +1362,14 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Curves. With more than `max_points` points, each one is the mean of a bucket, with its min and max. */
+        /**
+         * @description Curves. With more than `max_points` points, each one is the mean of a bucket, with its min and max.
+         *
+         *     As Arrow (`Accept: application/vnd.apache.arrow.stream`) a row is a point, by metric and step: `key`
+         *     (dictionary of strings), `batch`, `optimizer_step` (uint32), `at` (timestamp in ns, UTC), `value` (float64).
+         *     Without `max_points` it holds every point; with it, also `min` and `max` (float64). The schema's metadata has
+         *     the `stream_seq`.
+         */
         readonly get: operations["runs_metrics_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -1667,7 +1674,14 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Lane time in a window. With more than `limit` spans, neighbouring short spans of a lane are merged. */
+        /**
+         * @description Lane time in a window. With more than `limit` spans, neighbouring short spans of a lane are merged.
+         *
+         *     As Arrow (`Accept: application/vnd.apache.arrow.stream`) a row is a span, by lane and start, with the fields of
+         *     a span as columns: names as dictionaries of strings, `start` and `end` as timestamps (ns, UTC), counts as
+         *     uint32. Without `limit` it holds every span; with it, also `num_spans`. The schema's metadata has the
+         *     `stream_seq`.
+         */
         readonly get: operations["runs_timeline_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -12805,6 +12819,7 @@ export interface operations {
                 readonly from_step?: number;
                 /** @description Metric names, separated by commas. Default: all. */
                 readonly keys?: string;
+                /** @description Most points of a curve. Default: 500, and all of them as Arrow. */
                 readonly max_points?: number;
                 /** @description Last optimizer step of the window. */
                 readonly to_step?: number;
@@ -12825,6 +12840,7 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Curves"];
+                    readonly "application/vnd.apache.arrow.stream": string;
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -13315,6 +13331,7 @@ export interface operations {
             readonly query?: {
                 /** @description Start of the window in Unix seconds. Default: the start of the first span. */
                 readonly from?: number;
+                /** @description About the most spans. Default: 5000, and all of them as Arrow. */
                 readonly limit?: number;
                 /** @description End of the window in Unix seconds. Default: the end of the newest span. */
                 readonly to?: number;
@@ -13335,6 +13352,7 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Timeline"];
+                    readonly "application/vnd.apache.arrow.stream": string;
                 };
             };
             readonly default: components["responses"]["Refusal"];

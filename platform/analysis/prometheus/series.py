@@ -10,6 +10,7 @@ the number by state is told, so that the number of series stays that of what goe
 
 from collections.abc import Iterator
 
+from django.conf import settings
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -17,7 +18,7 @@ from prometheus_client.registry import Collector
 from accounts.models import User
 from analysis.prometheus.gpu_series import gpu_series
 from analysis.prometheus.run_series import run_series
-from analysis.prometheus.task_counts import task_series
+from analysis.prometheus.task_counts import task_series, trace_series
 from fleet.selectors import newest_agent
 from fleet.shares.spending import spendings
 from runs.pool.pool_overview import pool_overviews
@@ -40,6 +41,8 @@ class _Series(Collector):
         yield from run_series(self._user)
         yield from _budget_series(self._user)
         yield from task_series()
+        if settings.TANDEM_TRACES:
+            yield from trace_series()
 
 
 def _pool_series(user: User) -> Iterator[Metric]:

@@ -10,6 +10,8 @@ from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from redis import Redis
 from redis.exceptions import RedisError
 
+from traces.span_counts import span_counts
+
 NUMBERS, SECONDS = "tandem:task-numbers", "tandem:task-seconds"
 _BETWEEN = "|"
 
@@ -37,6 +39,13 @@ def task_series() -> Iterator[Metric]:
     for name, took in broker.hgetall(SECONDS).items():
         seconds.add_metric([str(name)], float(took))
     yield from (numbers, seconds)
+
+
+def trace_series() -> Iterator[Metric]:
+    spans = CounterMetricFamily("tandem_trace_spans", "Spans of traces, by what became of them.", labels=["outcome"])
+    for outcome, number in span_counts().items():
+        spans.add_metric([outcome], number)
+    yield spans
 
 
 @cache

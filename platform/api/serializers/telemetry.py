@@ -6,7 +6,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from api.serializers.bounded import MAX_ID, MAX_INTEGER, listed, name_to_find, unix_seconds, words_to_find
-from telemetry.curves.curves import LAST_STEP, MAX_POINTS
+from telemetry.curves.curves import DEFAULT_POINTS, LAST_STEP, MAX_POINTS
 from telemetry.curves.staleness_columns import LAST_BATCH, MAX_COLUMNS
 from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
 from telemetry.log.run_log_reads import LEVELS
@@ -28,7 +28,12 @@ def parts(text: str) -> tuple[str, ...]:
 
 class MetricsQuery(serializers.Serializer[Any]):
     keys = listed(default="", help_text="Metric names, separated by commas. Default: all.")
-    max_points = serializers.IntegerField(default=500, min_value=2, max_value=MAX_POINTS)
+    max_points = serializers.IntegerField(
+        required=False,
+        min_value=2,
+        max_value=MAX_POINTS,
+        help_text=f"Most points of a curve. Default: {DEFAULT_POINTS}, and all of them as Arrow.",
+    )
     from_step = serializers.IntegerField(
         default=0, min_value=0, max_value=LAST_STEP, help_text="First optimizer step of the window."
     )
@@ -72,7 +77,12 @@ class WindowQuery(serializers.Serializer[Any]):
 
 
 class TimelineQuery(WindowQuery):
-    limit = serializers.IntegerField(default=DEFAULT_SPANS, min_value=100, max_value=MAX_SPANS)
+    limit = serializers.IntegerField(
+        required=False,
+        min_value=100,
+        max_value=MAX_SPANS,
+        help_text=f"About the most spans. Default: {DEFAULT_SPANS}, and all of them as Arrow.",
+    )
 
 
 class LaneStatesQuery(WindowQuery):

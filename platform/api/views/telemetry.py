@@ -1,6 +1,7 @@
 """What a run reported: curves, timeline, bubbles, lending, staleness, events.
 
-Curves and timelines are compressed: columns of numbers that rise evenly shrink to a fifth.
+Curves and timelines are compressed: columns of numbers that rise evenly shrink to a fifth. Both are also to be had as
+Arrow, for programs that want every point and span.
 """
 
 import time
@@ -8,10 +9,10 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils.decorators import method_decorator
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
-from django.views.decorators.gzip import gzip_page
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -19,12 +20,16 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
+from api.arrow_answers import JSON_OR_ARROW, arrow_answer, gzip_json, wants_arrow
 from api.contract_schema import component, list_of, named_component, page_schema
 from api.request_parsing import checked
 from api.serializers import telemetry as bodies
 from runs.models import Run
 from runs.selectors import get_run, visible_runs
 from telemetry import selectors
+from telemetry.arrow.arrow_stream import MEDIA_TYPE as ARROW
+from telemetry.arrow.point_stream import point_stream
+from telemetry.arrow.span_stream import span_stream
 from telemetry.curves.curves import Curves, Sparklines, curves, sparklines
 from telemetry.curves.staleness_columns import StalenessColumns, staleness_columns
 from telemetry.lending.lending_ledger import Lending, lending
@@ -36,6 +41,7 @@ from telemetry.timeline.perfetto_trace import perfetto_trace
 from telemetry.timeline.planned_time import PlannedTime, planned_time
 from telemetry.timeline.timeline import Timeline, timeline
 
+JSON = "application/json"
 STREAM_ITEMS = {"type": "array", "items": named_component("StreamItem")}
 
 
@@ -47,13 +53,27 @@ class RunDataView(APIView):
         return found
 
 
-@method_decorator(gzip_page, name="dispatch")
+@method_decorator(gzip_json, name="dispatch")
 class MetricsView(RunDataView):
-    @extend_schema(parameters=[bodies.MetricsQuery], responses={200: component(Curves)})
-    def get(self, request: Request, run_id: UUID) -> Response:
-        """Curves. With more than `max_points` points, each one is the mean of a bucket, with its min and max."""
+    renderer_classes = JSON_OR_ARROW
+
+    @extend_schema(
+        parameters=[bodies.MetricsQuery],
+        responses={(200, JSON): component(Curves), (200, ARROW): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
+        """Curves. With more than `max_points` points, each one is the mean of a bucket, with its min and max.
+
+        As Arrow (`Accept: application/vnd.apache.arrow.stream`) a row is a point, by metric and step: `key`
+        (dictionary of strings), `batch`, `optimizer_step` (uint32), `at` (timestamp in ns, UTC), `value` (float64).
+        Without `max_points` it holds every point; with it, also `min` and `max` (float64). The schema's metadata has
+        the `stream_seq`."""
         asked = checked(bodies.MetricsQuery(data=request.query_params))
-        return Response(curves(self.run(run_id).pk, **asked | {"keys": bodies.parts(asked["keys"])}))
+        asked["keys"] = bodies.parts(asked["keys"])
+        run = self.run(run_id)
+        if wants_arrow(request):
+            return arrow_answer(request, point_stream(run.pk, **asked))
+        return Response(curves(run.pk, **asked))
 
 
 class SparklinesView(APIView):
@@ -65,18 +85,30 @@ class SparklinesView(APIView):
         return Response(sparklines(list(seen), key=asked["key"], max_points=asked["max_points"]))
 
 
-@method_decorator(gzip_page, name="dispatch")
+@method_decorator(gzip_json, name="dispatch")
 class TimelineView(RunDataView):
-    @extend_schema(parameters=[bodies.TimelineQuery], responses={200: component(Timeline)})
-    def get(self, request: Request, run_id: UUID) -> Response:
-        """Lane time in a window. With more than `limit` spans, neighbouring short spans of a lane are merged."""
+    renderer_classes = JSON_OR_ARROW
+
+    @extend_schema(
+        parameters=[bodies.TimelineQuery],
+        responses={(200, JSON): component(Timeline), (200, ARROW): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
+        """Lane time in a window. With more than `limit` spans, neighbouring short spans of a lane are merged.
+
+        As Arrow (`Accept: application/vnd.apache.arrow.stream`) a row is a span, by lane and start, with the fields of
+        a span as columns: names as dictionaries of strings, `start` and `end` as timestamps (ns, UTC), counts as
+        uint32. Without `limit` it holds every span; with it, also `num_spans`. The schema's metadata has the
+        `stream_seq`."""
         asked = checked(bodies.TimelineQuery(data=request.query_params))
         run = self.run(run_id)
-        window = {"start": asked.get("from"), "end": asked.get("to")}
-        return Response(timeline(run.pk, now=time.time(), limit=asked["limit"], **window))
+        asked["start"], asked["end"] = asked.pop("from", None), asked.pop("to", None)
+        if wants_arrow(request):
+            return arrow_answer(request, span_stream(run.pk, **asked))
+        return Response(timeline(run.pk, now=time.time(), **asked))
 
 
-@method_decorator(gzip_page, name="dispatch")
+@method_decorator(gzip_json, name="dispatch")
 class LaneStatesView(RunDataView):
     @extend_schema(parameters=[bodies.LaneStatesQuery], responses={200: component(LaneStates)})
     def get(self, request: Request, run_id: UUID) -> Response:
@@ -86,7 +118,7 @@ class LaneStatesView(RunDataView):
         return Response(lane_states(self.run(run_id).pk, buckets=asked["buckets"], **window))
 
 
-@method_decorator(gzip_page, name="dispatch")
+@method_decorator(gzip_json, name="dispatch")
 class PlannedTimeView(RunDataView):
     @extend_schema(responses={200: list_of(PlannedTime)})
     def get(self, request: Request, run_id: UUID) -> Response:

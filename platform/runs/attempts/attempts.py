@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from runs.models import Attempt, AttemptOutcome, PendingCommand, PlanRevision, Run, RunResize
 from runs.planning.auto_placement import ResolvedPlacement
+from runs.run_traces import trace_attempt
 from worker.contracts.commands import CommandKind
 from worker.contracts.resizing import ResizeState
 
@@ -42,6 +43,7 @@ def close(run_id: UUID, number: int, outcome: AttemptOutcome, *, detail: str, lo
     rows = Attempt.objects.filter(run_id=run_id, number=number, ended_at=None)
     if not rows.update(ended_at=timezone.now(), outcome=outcome.value, detail=detail, log_tail=log_tail):
         return False
+    trace_attempt(run_id, number, outcome, detail)
     unanswered = PendingCommand.objects.filter(run_id=run_id, done_at=None)
     if outcome is not AttemptOutcome.LOST:
         ends = unanswered.filter(kind__in=[CommandKind.STOP, CommandKind.CANCEL])

@@ -18,6 +18,7 @@ from runs.attempts import attempts
 from runs.attempts.failure import describe_failure
 from runs.cluster import ClusterGateway, ClusterUnavailable
 from runs.models import Attempt, AttemptOutcome
+from runs.run_traces import trace_environment, trace_launch
 from runs.stream import lock_stream
 from runs.transitions import move
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
@@ -47,12 +48,16 @@ def launch(*, run_id: UUID, number: int, gateway: ClusterGateway) -> bool:
     env = {
         BOOTSTRAP_CODE_VARIABLE: f"{attempt.pk}.{code}",
         PUBLIC_URL_VARIABLE: settings.TANDEM_PUBLIC_URL,
+        **trace_environment(run_id, number),
     }
+    began = timezone.now()
     try:
         gateway.submit(attempt.submission_id, env)
     except ClusterUnavailable as error:
         attempts.give_up_claim(attempt, detail=f"the job could not be submitted: {error}")
+        trace_launch(run_id, number, began, failure=str(error))
         return False
+    trace_launch(run_id, number, began)
     return True
 
 

@@ -40,6 +40,9 @@ class Run(models.Model):
     forked_batch = models.PositiveIntegerField(null=True)
     """Complete batches of that checkpoint, from which it counts on; null: from 0."""
 
+    traceparent = models.CharField(max_length=55, blank=True, default="")
+    """W3C's context of the request that made the run, by which its trace goes on; empty without traces."""
+
     spec = models.JSONField()
     spec_lanes = models.GeneratedField(
         expression=KeyTransform("lanes", "spec"), output_field=models.JSONField(), db_persist=True

@@ -18,6 +18,7 @@ from telemetry.curves.metric_rollups import BITS_PER_LEVEL, LEVELS
 from telemetry.models import MetricRollup
 from telemetry.selectors import last_stream_seq
 
+DEFAULT_POINTS = 500
 MAX_POINTS = 5000
 """Most points for each key that a reader may ask for."""
 ROWS_PER_POINT = 4
@@ -90,7 +91,7 @@ def curves(
     run_id: UUID,
     *,
     keys: Collection[str] = (),
-    max_points: int = 500,
+    max_points: int = DEFAULT_POINTS,
     from_step: int = 0,
     to_step: int = LAST_STEP,
 ) -> Curves:

@@ -21,6 +21,7 @@ from telemetry.ingest.event_parsing import fresh_events, parse_events
 from telemetry.ingest.handlers import EventContext, handle
 from telemetry.models import AttemptStream
 from telemetry.prompts.group_outcomes import store_group_outcomes
+from telemetry.run_spans import trace_events
 from telemetry.stream_items import event_body, item
 from telemetry.timeline.bubbles import add_lane_time
 from telemetry.timeline.lane_state_rollups import add_lane_states
@@ -85,6 +86,7 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
             for (number, event), body in zip(numbered, bodies, strict=True)
         ],
     )
+    trace_events(run_id, attempt, fresh)
     for number, event in numbered:
         handle(EventContext(run_id=run_id, attempt=attempt, stream_seq=number), event)
     for event in _events_for_the_run_row(fresh):

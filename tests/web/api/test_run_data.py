@@ -9,6 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -18,6 +19,7 @@ from accounts.secrets import hash_secret
 from gallery.artifacts import store_artifact
 from gallery.inline import MAX_INLINE_BYTES
 from runs.models import Attempt, Run
+from telemetry.arrow.arrow_stream import MEDIA_TYPE as ARROW
 from telemetry.ingest.ingest import ingest
 from telemetry.timeline.timeline_spans import TimelineSpan
 from worker.contracts.ingest import IngestBatch
@@ -263,3 +265,22 @@ def test_a_preview_is_asked_for_and_listed(api: APIClient, run: Run) -> None:
         ["a green triangle"],
     )
     assert (preview["samples"], preview["base_samples"]) == ([], [])
+
+
+def test_curves_and_timeline_are_arrow_for_who_accepts_it(api: APIClient, run: Run) -> None:
+    for path, column, expected in (("metrics", "value", [0.1, 0.5]), ("timeline", "kind", ["publish"])):
+        answer = api.get(f"/api/v1/runs/{run.pk}/{path}", HTTP_ACCEPT=ARROW, HTTP_ACCEPT_ENCODING="gzip")
+        assert (answer.status_code, answer.headers["Content-Type"]) == (200, ARROW)
+        assert "Content-Encoding" not in answer.headers
+        table = pyarrow.ipc.open_stream(b"".join(answer.streaming_content)).read_all()
+        assert table.column(column).to_pylist() == expected
+        refused = api.get(f"/api/v1/runs/{run.pk}/{path}", {"fields": "stream_seq"}, HTTP_ACCEPT=ARROW)
+        assert (refused.status_code, list(refused.json()["errors"])) == (400, ["fields"])
+
+
+def test_arrow_of_anothers_run_is_refused_as_problem(
+    client_of: Callable[..., APIClient], run: Run, charlie: User
+) -> None:
+    for path in ("metrics", "timeline"):
+        answer = client_of(charlie).get(f"/api/v1/runs/{run.pk}/{path}", HTTP_ACCEPT=ARROW)
+        assert (answer.status_code, answer.headers["Content-Type"]) == (404, "application/problem+json")

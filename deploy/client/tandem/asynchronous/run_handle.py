@@ -2,7 +2,7 @@
 
 import time
 from asyncio import sleep
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from mimetypes import guess_extension
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,38 +11,31 @@ from typing import Any, TypeVar
 from pydantic import PrivateAttr
 
 from tandem import rest_models
+from tandem.asynchronous.run_telemetry import RunTelemetry
 from tandem.asynchronous.session import Session
 from tandem.comfyui import LORA_FILE, write_for_comfyui
-from tandem.curves_table import as_table, columns_by_step
 from tandem.errors import NotFound, RunFailed, TandemError
 from tandem.notebook import run_card
 from tandem.protocol import API, Spec, spec_document
-from tandem.tolerant_model import Model
 
 ENDED = frozenset({"completed", "stopped", "cancelled", "failed"})
 POLL_SECONDS = 2.0
 """A batch takes seconds to minutes, and a minute of polling is 30 of a token's 1,200 requests."""
 
 
-class RunHandle(Model):
+class RunHandle(RunTelemetry):
     """A run's id with the methods of every run, listed or read in full."""
 
-    id: str
     name: str
     state: str
     num_batches: int
     num_batches_done: int
-    _session: Session = PrivateAttr()
     _tag: str = PrivateAttr(default="")
     """Its `ETag` when it was read in full."""
 
     @property
     def has_ended(self) -> bool:
         return self.state in ENDED
-
-    @property
-    def _path(self) -> str:
-        return f"{API}/runs/{self.id}"
 
     @property
     def _file_name(self) -> str:
@@ -94,15 +87,6 @@ class RunHandle(Model):
         if check:
             run.raise_for_failure()
         return run
-
-    async def curves(self, keys: Iterable[str] = (), *, max_points: int = 500) -> rest_models.Curves:
-        """The curves of the metrics `keys`, of all without. Beyond `max_points` a point is the mean of several."""
-        answer = await self._session.get(f"{self._path}/metrics", keys=",".join(keys), max_points=max_points)
-        return rest_models.Curves.model_validate(answer)
-
-    async def metrics(self, keys: Iterable[str] = (), *, max_points: int = 500) -> Any:
-        """The same as one table by optimizer step: a pandas DataFrame where pandas is installed, else columns."""
-        return as_table(columns_by_step((await self.curves(keys, max_points=max_points)).series))
 
     async def size(self) -> rest_models.RunSize:
         """The lanes that the run holds, and those that it could."""

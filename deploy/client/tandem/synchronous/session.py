@@ -31,6 +31,11 @@ class Session:
         """The decoded answer; parameters that are None are left out."""
         return self._decoded("GET", path, query=query)
 
+    def read(self, path: str, media_type: str, **query: Any) -> bytes:
+        """The bytes of the answer in that format; parameters that are None are left out."""
+        headers = {"Accept": media_type}
+        return (self._answer(self._request("GET", path, query=query, headers=headers))).content
+
     def tagged(self, method: str, path: str, *, body: Any = None, match: str = "") -> tuple[Any, str]:
         """The decoded answer, and the `ETag` of what it describes; empty where it has none.
 
