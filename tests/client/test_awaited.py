@@ -1,6 +1,8 @@
 """`AsyncClient`, from which `Client` is written."""
 
-from collections.abc import Callable, Coroutine
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -45,3 +47,25 @@ def test_runs_are_listed_read_and_cancelled(
 
     finish(work(token_of(alice)))
     assert Run.objects.get(name="r1").state == "cancelled"
+
+
+def test_a_cancelled_download_leaves_no_file(tmp_path: Path) -> None:
+    class Endless(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b"first bytes"
+            begun.set()
+            await asyncio.Event().wait()
+
+    async def work() -> None:
+        transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=Endless()))
+        async with AsyncClient(ADDRESS, "t", transport=transport) as client:
+            download = asyncio.create_task(client._session.download("/file", tmp_path / "kept" / "w.bin"))
+            await begun.wait()
+            assert len(list((tmp_path / "kept").iterdir())) == 1
+            download.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await download
+
+    begun = asyncio.Event()
+    asyncio.run(work())
+    assert list((tmp_path / "kept").iterdir()) == []

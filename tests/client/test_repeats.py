@@ -7,7 +7,7 @@ import pytest
 
 from accounts.models import Project, User
 from runs.models import Run
-from tandem import Client, NotSignedIn, RateLimited, ServerError, Unreachable
+from tandem import Client, NotFound, NotSignedIn, RateLimited, ServerError, Unreachable
 from tandem.protocol import MAX_REPEATS, local_path, wait_before_repeat
 from tests.client.conftest import ADDRESS, OverWsgi
 from worker.contracts.run_spec import RunSpec
@@ -60,6 +60,35 @@ def test_a_delete_is_not_repeated(alice: User, token_of: Callable[..., str]) -> 
     with Client(ADDRESS, token_of(alice), transport=transport) as client, pytest.raises(ServerError):
         client.tokens.revoke("any")
     assert len(transport.requests) == 1
+
+
+def test_a_change_that_came_too_early_is_repeated(alice: User, token_of: Callable[..., str]) -> None:
+    transport = OverWsgi(httpx.Response(429, headers=NOW))
+    with Client(ADDRESS, token_of(alice), transport=transport) as client, pytest.raises(NotFound):
+        client.tokens.revoke("any")
+    assert len(transport.requests) == 2
+
+
+def test_waiting_for_a_run_outlasts_the_replacement_of_a_server(
+    alice: User, token_of: Callable[..., str], project: Project, make_run: Callable[..., Run]
+) -> None:
+    run = make_run(project=project)
+    Run.objects.update(state="completed")
+    away = [httpx.Response(503, headers=NOW)] * (2 * MAX_REPEATS)
+    transport = OverWsgi()
+    with Client(ADDRESS, token_of(alice), transport=transport) as client:
+        found = client.runs.get(str(run.pk))
+        transport._failures.extend(away)
+        assert found.wait().state == "completed"
+        transport._failures.extend(away)
+        with pytest.raises(ServerError):
+            found.reload()
+
+
+def test_an_answer_that_cannot_be_decompressed_is_no_traceback_of_its_own(token_of: Callable[..., str]) -> None:
+    garbled = httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(b"no gzip"))
+    with Client(ADDRESS, "t", transport=OverWsgi(garbled)) as client, pytest.raises(Unreachable, match="decompressed"):
+        client.me()
 
 
 def test_what_is_not_tandem_is_told_apart(token_of: Callable[..., str]) -> None:

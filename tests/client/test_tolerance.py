@@ -11,7 +11,7 @@ import pytest
 from accounts.models import User
 from gallery.models import Artifact
 from runs.models import Run
-from tandem import Client, PreconditionFailed, TandemError, Unreachable, protocol
+from tandem import Client, Invalid, PreconditionFailed, TandemError, Unreachable, protocol
 from tests.client.conftest import ADDRESS, OverWsgi
 from tests.web.gallery.conftest import LORA_PATH
 
@@ -51,6 +51,20 @@ class Breaking(OverWsgi):
         return [request.headers.get("Range") for request in self.requests]
 
 
+class ReplacedMeanwhile(Breaking):
+    """A new attempt of the run writes other bytes before the second request."""
+
+    def __init__(self, put: Callable[..., Artifact], *breaks: int) -> None:
+        super().__init__(*breaks)
+        self._put = put
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if len(self.requests) == 1:
+            Artifact.objects.all().delete()
+            self._put(LORA_PATH, WEIGHTS)
+        return super().handle_request(request)
+
+
 @pytest.fixture
 def address(run: Run, put: Callable[..., Artifact], monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(protocol, "FIRST_WAIT_SECONDS", 0.001)
@@ -76,19 +90,40 @@ def test_a_download_that_breaks_off_goes_on_from_there(download: Callable[[OverW
 def test_a_file_that_was_replaced_meanwhile_is_read_anew(
     run: Run, put: Callable[..., Artifact], download: Callable[[OverWsgi], Path]
 ) -> None:
-    class Replaced(Breaking):
-        """A new attempt of the run writes other bytes before the second request."""
-
-        def handle_request(self, request: httpx.Request) -> httpx.Response:
-            if len(self.requests) == 1:
-                Artifact.objects.all().delete()
-                put(LORA_PATH, WEIGHTS)
-            return super().handle_request(request)
-
     put(LORA_PATH, b"older" * 1000, attempt=2)
-    transport = Replaced(1000)
+    transport = ReplacedMeanwhile(put, 1000)
     assert download(transport).read_bytes() == WEIGHTS
     assert transport.ranges == [None, "bytes=1000-", None]
+
+
+def test_a_connection_that_breaks_after_the_last_byte_loses_nothing(download: Callable[[OverWsgi], Path]) -> None:
+    transport = Breaking(len(WEIGHTS))
+    assert download(transport).read_bytes() == WEIGHTS
+    assert transport.ranges == [None, f"bytes={len(WEIGHTS)}-"]
+
+
+def test_a_file_that_is_shorter_than_what_was_read_of_it_is_read_anew(
+    run: Run, put: Callable[..., Artifact], download: Callable[[OverWsgi], Path]
+) -> None:
+    put(LORA_PATH, b"older" * len(WEIGHTS), attempt=2)
+    transport = ReplacedMeanwhile(put, 2 * len(WEIGHTS))
+    assert download(transport).read_bytes() == WEIGHTS
+    assert transport.ranges == [None, f"bytes={2 * len(WEIGHTS)}-", None]
+
+
+def test_two_who_write_the_same_file_do_not_write_into_each_others(
+    download: Callable[[OverWsgi], Path], tmp_path: Path
+) -> None:
+    class Looks(Breaking):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            parts.extend((tmp_path / "kept").glob("*.part"))
+            return super().handle_request(request)
+
+    parts: list[Path] = []
+    download(Looks())
+    download(Looks())
+    assert len(set(parts)) == 2
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["w.safetensors"]
 
 
 def test_a_download_ends_where_the_server_has_no_ranges_or_breaks_off_again_and_again(
@@ -110,6 +145,15 @@ def test_a_change_is_refused_where_another_has_changed_the_run_since(client: Cli
     assert (again.notes, again.tags, again.name) == ("theirs", ["kept"], "renamed")
     assert mine.update(notes="mine").notes == "mine"
     assert mine.reload().update(notes="", if_match=True).notes == ""
+
+
+def test_none_clears_a_field_and_what_is_not_given_stays(client: Client, run: Run) -> None:
+    found = client.runs.get(str(run.pk)).update(notes="mine", tags=["paper"])
+    assert (found.update(notes=None).notes, found.reload().tags) == ("", ["paper"])
+    assert found.update(tags=None).tags == []
+    with pytest.raises(Invalid, match="`name` must be a text, got nothing") as refused:
+        found.update(name=None)  # type: ignore[arg-type]
+    assert list(refused.value.errors) == ["name"]
 
 
 def test_a_listed_run_must_be_read_before_it_is_changed_conditionally(client: Client, run: Run) -> None:

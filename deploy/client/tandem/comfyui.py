@@ -5,9 +5,7 @@ takes `alpha = rank`, and it does not read the settings that diffusers keeps in 
 `LoRAAdapter` in ComfyUI's `comfy/lora.py` and `comfy/weight_adapter/lora.py`). So a LoRA whose alpha is not its rank
 would act with another strength: each layer is given its alpha.
 
-Names: for `DIFFUSERS_NAMES` ComfyUI knows `transformer.` and diffusers' names (`model_lora_keys_unet` in
-`comfy/lora.py`); for Wan it knows only the names of Wan's own checkpoints below `diffusion_model.`, to which
-`WAN_LAYERS` leads as diffusers' `_convert_non_diffusers_wan_lora_to_diffusers` leads back.
+Names are those of `tandem.comfyui_names`.
 """
 
 import json
@@ -17,19 +15,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tandem.comfyui_names import FAMILIES, comfyui_name
 from tandem.errors import TandemError
 
 LORA_FILE = "pytorch_lora_weights.safetensors"
-DIFFUSERS_NAMES = frozenset({"flux", "flux2", "flux2_klein", "sd3", "qwen_image", "z_image"})
-WAN = frozenset({"wan", "wan22"})
-WAN_LAYERS = (
-    (".attn1.to_out.0", ".self_attn.o"),
-    (".attn1.to_", ".self_attn."),
-    (".attn2.to_out.0", ".cross_attn.o"),
-    (".attn2.to_", ".cross_attn."),
-    (".ffn.net.0.proj", ".ffn.0"),
-    (".ffn.net.2", ".ffn.2"),
-)
 EXPERTS = {"transformer": "high_noise", "transformer_2": "low_noise"}
 """What ComfyUI's templates call the two models of Wan2.2 A14B: it loads each by itself, and so their LoRAs."""
 _FACTOR = re.compile(r"\.lora_[AB]\.weight$")
@@ -41,11 +30,10 @@ def write_for_comfyui(lora: Path, target: Path, family: str) -> list[Path]:
     Raises:
         TandemError: ComfyUI has no names for a layer of it, or the file lacks its alpha.
     """
-    if family not in DIFFUSERS_NAMES | WAN:
-        known = ", ".join(sorted(DIFFUSERS_NAMES | WAN))
+    if family not in FAMILIES:
         raise TandemError(
             f"a LoRA of {family} cannot be written for ComfyUI, which joins layers there that this LoRA has apart; "
-            f"possible are {known}"
+            f"possible are {', '.join(sorted(FAMILIES))}"
         )
     tensors, settings = _read(lora)
     components = sorted({name.partition(".")[0] for name in tensors})
@@ -57,19 +45,21 @@ def write_for_comfyui(lora: Path, target: Path, family: str) -> list[Path]:
         alpha = settings.get(f"{prefix}lora_alpha")
         if alpha is None:
             raise TandemError(f"{lora.name} does not say the alpha of its {component}: download it anew")
-        _write(path, _with_alpha({_name(layer, family): own[layer] for layer in own}, float(alpha)))
+        _write(path, _with_alpha({_name(tensor, family): own[tensor] for tensor in own}, float(alpha)))
         written.append(path)
     return written
 
 
-def _name(layer: str, family: str) -> str:
-    """The name under which ComfyUI knows a layer of diffusers."""
-    if family in DIFFUSERS_NAMES:
-        return f"transformer.{layer}"
-    for ours, theirs in WAN_LAYERS:
-        if ours in layer:
-            return f"diffusion_model.{layer.replace(ours, theirs)}"
-    raise TandemError(f"ComfyUI's name of Wan's layer {layer} is not known: leave it out of `lora.targets`")
+def _name(tensor: str, family: str) -> str:
+    """The name under which ComfyUI reads a tensor of diffusers' file."""
+    factor = _FACTOR.search(tensor)
+    layer = tensor[: factor.start()] if factor else tensor
+    if factor is None or (name := comfyui_name(layer, family)) is None:
+        raise TandemError(
+            f"ComfyUI's loader has no name for the layer {layer} of {family}, and would leave it out: train without it "
+            "(`lora.targets`), or use the LoRA with diffusers"
+        )
+    return name + factor[0]
 
 
 Tensors = dict[str, tuple[dict[str, Any], bytes]]

@@ -5,7 +5,7 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tandem.errors import NotSignedIn
@@ -18,7 +18,7 @@ class Context:
     """A server and the token for it."""
 
     url: str
-    token: str
+    token: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def load_contexts() -> Contexts:
     if not path.exists():
         return Contexts({})
     try:
-        stored = json.loads(path.read_text())
+        stored = json.loads(path.read_text(encoding="utf-8"))
         return Contexts({name: Context(**each) for name, each in stored["contexts"].items()}, stored["current"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotSignedIn(f"{path} cannot be read ({error}): delete it and sign in with `tandem login`") from error
@@ -54,7 +54,7 @@ def save_contexts(contexts: Contexts) -> None:
     beside = path.with_suffix(".new")
     beside.unlink(missing_ok=True)
     stored = {"current": contexts.current, "contexts": {name: asdict(each) for name, each in contexts.by_name.items()}}
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w") as file:
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "w", encoding="utf-8") as file:
         json.dump(stored, file, indent=2)
     beside.replace(path)
 

@@ -1,9 +1,10 @@
 """What a call can fail with. Messages are the server's own sentences wherever it gave one."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx
+if TYPE_CHECKING:
+    import httpx
 
 
 class TandemError(Exception):
@@ -121,7 +122,7 @@ _BY_STATUS: dict[int, type[ApiError]] = {
 }
 
 
-def refusal(response: httpx.Response) -> ApiError:
+def refusal(response: "httpx.Response") -> ApiError:
     """The error of an answer with a status ≥ 400 whose body was read: a problem, or anything else."""
     try:
         body = response.json()

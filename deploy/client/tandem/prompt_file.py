@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tandem.errors import TandemError
+from tandem.text_files import read_text
 
 
 def read_prompts(path: Path) -> list[Any]:
@@ -13,7 +14,7 @@ def read_prompts(path: Path) -> list[Any]:
     Raises:
         TandemError: a line of a `.jsonl` file is no JSON.
     """
-    lines = [(number, line) for number, line in enumerate(path.read_text().splitlines(), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(read_text(path).splitlines(), start=1) if line.strip()]
     if path.suffix != ".jsonl":
         return [line.strip() for _, line in lines]
     found = []

@@ -8,13 +8,17 @@
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import yaml
 
 RECIPES = Path(__file__).resolve().parents[3] / "deploy" / "docs" / "recipes"
 SETTINGS = "settings"
 _BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SETTING = re.compile(r"^export (\w+)=", re.MULTILINE)
+_FILLED_IN = re.compile(r"\$\{\{ (.+?) \}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +52,11 @@ class Page:
 def read_page(name: str) -> Page:
     """The recipe of that name."""
     return Page(tuple(Block(*found) for found in _BLOCK.findall((RECIPES / f"{name}.md").read_text())))
+
+
+def workflow_job(workflow: str, known: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The variables of a workflow's job `train`, with `known` for what GitHub fills in, and the commands of its named
+    steps."""
+    job = yaml.safe_load(workflow)["jobs"]["train"]
+    filled = {name: _FILLED_IN.sub(lambda at: known[at[1]], text) for name, text in job["env"].items()}
+    return filled, {step["name"]: step["run"] for step in job["steps"] if "name" in step}

@@ -14,8 +14,8 @@ from hooks.hook_events import HookEvent
 from hooks.models import Delivery
 from runs.models import Run
 from runs.queue.dispatch import dispatch_waiting
-from tests.client.recipes.conftest import Reader
 from tests.client.recipes.pages import read_page
+from tests.client.recipes.reader import Reader
 from tests.web.hooks.conftest import MakeWebhook
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,8 @@ from runs.attempts.reconciler import Reconciler
 from runs.models import Attempt, PendingCommand, Run
 from runs.queue.dispatch import dispatch_waiting
 from runs.resizing.draining import move_runs_off
-from tests.client.recipes.conftest import Reader
 from tests.client.recipes.pages import read_page
+from tests.client.recipes.reader import Reader
 from tests.client.recipes.served_application import Served
 
 pytestmark = pytest.mark.django_db

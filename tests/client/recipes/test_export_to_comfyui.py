@@ -14,8 +14,8 @@ from accounts.models import User
 from runs.models import Run
 from tandem import TandemError
 from tandem.synchronous.client import Client
-from tests.client.recipes.conftest import Reader
 from tests.client.recipes.pages import read_page
+from tests.client.recipes.reader import Reader
 from tests.web.gallery.conftest import LORA_PATH
 from worker.contracts.adapter_files import AdapterFile, listing_sha256
 

@@ -13,8 +13,8 @@ from accounts.models import Project, User
 from gallery.artifacts import store_artifact
 from runs.models import Run, Sweep
 from sweeps.advance import advance_all
-from tests.client.recipes.conftest import Reader
 from tests.client.recipes.pages import read_page
+from tests.client.recipes.reader import Reader
 from tests.client.recipes.served_application import Served
 from tests.web.gallery.conftest import LORA_PATH
 from tests.web.sweeps.swept_runs import driven, runs_of, tell, train

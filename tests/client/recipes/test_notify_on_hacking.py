@@ -13,8 +13,8 @@ from accounts.models import Project, User
 from hooks.models import Delivery, DeliveryState, Webhook
 from hooks.sending import send_due
 from runs.models import PendingCommand, Run
-from tests.client.recipes.conftest import Reader
 from tests.client.recipes.pages import read_page
+from tests.client.recipes.reader import Reader
 from tests.client.recipes.served_application import Served
 from tests.web.hooks.webhook_receiver import Receiver
 from worker.contracts.commands import CommandKind

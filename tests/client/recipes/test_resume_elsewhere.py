@@ -11,8 +11,8 @@ from fleet.models import Lane, Node, Pool
 from fleet.pools.annotate import annotate
 from runs.models import Run
 from runs.queue.dispatch import dispatch_waiting
-from tests.client.recipes.conftest import Reader
 from tests.client.recipes.pages import read_page
+from tests.client.recipes.reader import Reader
 from tests.client.recipes.served_application import Served
 
 pytestmark = pytest.mark.django_db

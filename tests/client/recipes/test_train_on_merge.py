@@ -1,14 +1,12 @@
 """Train on each merge: the steps of the page's workflow, as GitHub's runner runs them."""
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from django.utils import timezone
 
 from accounts.models import Project, User
@@ -18,8 +16,8 @@ from gallery.artifacts import store_artifact
 from runs.models import Attempt, Run
 from runs.queue.dispatch import dispatch_waiting
 from telemetry.ingest.ingest import ingest
-from tests.client.recipes.conftest import Reader
-from tests.client.recipes.pages import read_page
+from tests.client.recipes.pages import read_page, workflow_job
+from tests.client.recipes.reader import Reader
 from tests.client.recipes.served_application import Served
 from tests.web.gallery.conftest import LORA, LORA_PATH, TOKEN
 from worker.contracts.ingest import IngestBatch
@@ -37,18 +35,12 @@ def runner(
     reader, page = reader_as(alice, scopes=frozenset({"read", "run"})), read_page("train_on_merge")
     reader.fill_in(page)
     (workflow,) = page.files.values()
-    job = yaml.safe_load(workflow)["jobs"]["train"]
     known = {"secrets.TANDEM_TOKEN": reader.environment["TANDEM_TOKEN"], "github.sha": SHA}
-    filled = {name: re.sub(r"\$\{\{ (.+?) \}\}", lambda at: known[at[1]], text) for name, text in job["env"].items()}
-    reader.environment |= filled | {"TANDEM_URL": reader.environment["TANDEM_URL"]}
+    variables, steps = workflow_job(workflow, known)
+    reader.environment |= variables | {"TANDEM_URL": reader.environment["TANDEM_URL"]}
     (reader.folder / "training").mkdir()
     (reader.folder / "training" / "my_run.yaml").write_text(make_spec().to_yaml())
-    return reader, {step["name"]: step["run"] for step in job["steps"] if "name" in step}
-
-
-def run_step(reader: Reader, command: str) -> Any:
-    # As GitHub documents for `run` without `shell`.
-    return reader.begin_program("bash", "-e", "-c", command)
+    return reader, steps
 
 
 def report(run: Run, *events: dict[str, Any]) -> None:
@@ -86,15 +78,15 @@ def trained(rewards: tuple[float, float]) -> Iterator[dict[str, Any]]:
 
 def test_a_merge_trains_and_keeps_the_lora_and_the_report(served: Served, runner: tuple[Reader, Steps]) -> None:
     reader, steps = runner
-    watching = run_step(reader, steps["Train"])
+    watching = reader.begin_step(steps["Train"])
     run = started(served)
     with served.alone:
         digest = hashlib.sha256(LORA).hexdigest()
         store_artifact(run_id=run.pk, attempt=1, path=LORA_PATH, source=BytesIO(LORA), sha256=digest)
         report(run, *trained((0.2, 0.7)))
     assert "completed" in reader.end(watching)
-    reader.end(run_step(reader, steps["The held-out reward has risen"]))
-    reader.end(run_step(reader, steps["Keep the LoRA and the report"]))
+    reader.end(reader.begin_step(steps["The held-out reward has risen"]))
+    reader.end(reader.begin_step(steps["Keep the LoRA and the report"]))
     kept = {path.name for path in (reader.folder / "trained").iterdir()}
     assert kept == {"pytorch_lora_weights.safetensors", "report.html"}
     run.refresh_from_db()
@@ -103,21 +95,21 @@ def test_a_merge_trains_and_keeps_the_lora_and_the_report(served: Served, runner
 
 def test_a_job_is_red_where_the_run_fails_or_the_reward_falls(served: Served, runner: tuple[Reader, Steps]) -> None:
     reader, steps = runner
-    watching = run_step(reader, steps["Train"])
+    watching = reader.begin_step(steps["Train"])
     run = started(served)
     with served.alone:
         failure = {"type": "state", "state": "failed", "reason": "out of memory"}
         report(run, {"type": "state", "state": "running"}, evaluation(0, 0.4), evaluation(1, 0.3), failure)
     assert "out of memory" in reader.end(watching, code=10)
-    reader.end(run_step(reader, steps["The held-out reward has risen"]), code=1)
+    reader.end(reader.begin_step(steps["The held-out reward has risen"]), code=1)
 
 
 def test_a_cancelled_job_stops_its_run(served: Served, runner: tuple[Reader, Steps]) -> None:
     reader, steps = runner
-    run_step(reader, steps["Train"])
+    reader.begin_step(steps["Train"])
     run = started(served)
     with served.alone:
         report(run, {"type": "state", "state": "running"})
-    reader.end(run_step(reader, steps["Stop the run of a job that was cancelled"]))
+    reader.end(reader.begin_step(steps["Stop the run of a job that was cancelled"]))
     run.refresh_from_db()
     assert run.state == "stopping"

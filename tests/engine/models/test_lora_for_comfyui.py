@@ -6,18 +6,27 @@ from pathlib import Path
 import pytest
 import torch
 from diffusers.loaders.lora_conversion_utils import _convert_non_diffusers_wan_lora_to_diffusers
+from diffusers.loaders.single_file_utils import convert_flux2_transformer_checkpoint_to_diffusers
 from safetensors.torch import load_file
 
 from tandem.comfyui import write_for_comfyui
+from tandem.comfyui_names import comfyui_name
 from tandem.errors import TandemError
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.family_checks import load_family, with_random_lora
+from tests.engine.models.family_checks import LORA, load_family, with_random_lora
+from worker.contracts.lora_targets import linear_layers_of
 from worker.contracts.names import ModelFamily
 from worker.engine.models.base import ModelAdapter
-from worker.engine.models.lora import ADAPTER_NAME, lora_parameters
+from worker.engine.models.lora import ADAPTER_NAME, add_lora, lora_parameters
 from worker.engine.trainer.export import LORA_FILE
 
 Deltas = dict[str, torch.Tensor]
+OWN_NAMES = {ModelFamily.WAN, ModelFamily.WAN22, ModelFamily.HUNYUAN_VIDEO}
+UNKNOWN_TO_COMFYUI = {
+    ModelFamily.WAN: ("attn2.add_", "condition_embedder.", "proj_out"),
+    ModelFamily.WAN22: ("attn2.add_", "condition_embedder.", "proj_out"),
+}
+"""Parts of the names of the only layers that are refused."""
 
 
 def exported(family: ModelFamily, checkpoint_of: CheckpointOf, folder: Path) -> tuple[ModelAdapter, list[Path]]:
@@ -49,7 +58,7 @@ def assert_same(left: Deltas, right: Deltas) -> None:
         torch.testing.assert_close(left[name], right[name])
 
 
-@pytest.mark.parametrize("family", [ModelFamily.FLUX, ModelFamily.SD3, ModelFamily.Z_IMAGE], ids=str)
+@pytest.mark.parametrize("family", [family for family in ModelFamily if family not in OWN_NAMES], ids=str)
 def test_layers_keep_diffusers_names_and_the_strength_of_their_training(
     family: ModelFamily, checkpoint_of: CheckpointOf, tmp_path: Path
 ) -> None:
@@ -66,6 +75,32 @@ def test_wan_gets_the_names_that_diffusers_reads_as_those_of_wans_own_checkpoint
     # Diffusers multiplies alpha / rank into the factors.
     deltas = {name: read_back[f"{name}.lora_B.weight"] @ read_back[f"{name}.lora_A.weight"] for name in layers}
     assert_same(deltas, trained(model.transformer))
+
+
+def test_what_the_blocks_of_flux2_share_gets_the_names_that_diffusers_reads_as_those_of_its_checkpoints() -> None:
+    layers = [layer for layer in linear_layers_of(ModelFamily.FLUX2) if "modulation" in layer or "_embed." in layer]
+    ours = {str(comfyui_name(layer, "flux2")).removeprefix("diffusion_model."): layer for layer in layers}
+    checkpoint = {f"{name}.weight": torch.zeros(2, 1) for name in ours}
+    read_back = convert_flux2_transformer_checkpoint_to_diffusers(checkpoint)
+    assert len(ours) == 7
+    assert set(read_back) == {f"{layer}.weight" for layer in ours.values()}
+
+
+@pytest.mark.parametrize("family", sorted(set(ModelFamily) - {ModelFamily.HUNYUAN_VIDEO}), ids=str)
+def test_every_layer_has_a_name_in_comfyui_but_for_those_that_are_refused(family: ModelFamily) -> None:
+    layers = {layer.replace("*", "0") for layer in linear_layers_of(family)}
+    nameless = {layer for layer in layers if comfyui_name(layer, family.value) is None}
+    parts = UNKNOWN_TO_COMFYUI.get(family, ())
+    assert nameless == {layer for layer in layers if any(part in layer for part in parts)}
+    assert comfyui_name("transformer_blocks.0.made_up", family.value) is None
+
+
+def test_a_layer_that_comfyui_would_leave_out_is_refused(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
+    model = load_family(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN))
+    add_lora(model.transformer, LORA, ("condition_embedder.time_proj",), seed=1)
+    model.save_lora(str(tmp_path), lora_parameters(model.transformer))
+    with pytest.raises(TandemError, match=r"no name for the layer condition_embedder.time_proj of wan"):
+        write_for_comfyui(tmp_path / LORA_FILE, tmp_path / "reds.safetensors", "wan")
 
 
 def test_two_experts_are_two_files(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:

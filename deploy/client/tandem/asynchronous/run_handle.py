@@ -1,8 +1,8 @@
 """Runs as the client gives them: what the server says of one, and what can be done with it."""
 
-import time
 from asyncio import sleep
 from collections.abc import AsyncIterator, Sequence
+from contextlib import nullcontext
 from mimetypes import guess_extension
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,14 +13,17 @@ from pydantic import PrivateAttr
 from tandem import rest_models
 from tandem.asynchronous.run_telemetry import RunTelemetry
 from tandem.asynchronous.session import Session
+from tandem.chosen_values import NOT_GIVEN, NotGiven, given
 from tandem.comfyui import LORA_FILE, write_for_comfyui
 from tandem.errors import NotFound, RunFailed, TandemError
 from tandem.notebook import run_card
+from tandem.polling import poll_waits
 from tandem.protocol import API, Spec, spec_document
+from tandem.text_files import file_name
 
 ENDED = frozenset({"completed", "stopped", "cancelled", "failed"})
-POLL_SECONDS = 2.0
-"""A batch takes seconds to minutes, and a minute of polling is 30 of a token's 1,200 requests."""
+CLEARED: dict[str, Any] = {"notes": "", "tags": []}
+"""What None asks for, by field. The server refuses to clear the others."""
 
 
 class RunHandle(RunTelemetry):
@@ -39,7 +42,7 @@ class RunHandle(RunTelemetry):
 
     @property
     def _file_name(self) -> str:
-        return self.name.replace("/", "-")
+        return file_name(self.name)
 
     async def reload(self) -> "Run":
         """The run as it is now, in full."""
@@ -48,16 +51,18 @@ class RunHandle(RunTelemetry):
     async def update(
         self,
         *,
-        name: str | None = None,
-        notes: str | None = None,
-        tags: Sequence[str] | None = None,
-        archived: bool | None = None,
-        priority: str | None = None,
+        name: str | NotGiven = NOT_GIVEN,
+        notes: str | NotGiven | None = NOT_GIVEN,
+        tags: Sequence[str] | NotGiven | None = NOT_GIVEN,
+        archived: bool | NotGiven = NOT_GIVEN,
+        priority: str | NotGiven = NOT_GIVEN,
         if_match: bool = False,
     ) -> "Run":
         """Change what is given. Returns the run as it then is.
 
         Args:
+            notes: None clears them.
+            tags: all that it is to have; None clears them.
             priority: high, normal or low; only while the run waits.
             if_match: only if nobody has changed it since this object was read in full.
 
@@ -66,8 +71,8 @@ class RunHandle(RunTelemetry):
         """
         if if_match and not self._tag:
             raise TandemError(f"run {self.name!r} was not read in full, so that it has no ETag: reload() it first")
-        given = {"name": name, "notes": notes, "tags": tags, "archived": archived, "priority": priority}
-        body = {field: value for field, value in given.items() if value is not None}
+        asked = {"name": name, "notes": notes, "tags": tags, "archived": archived, "priority": priority}
+        body = {field: CLEARED.get(field) if value is None else value for field, value in given(asked).items()}
         match = self._tag if if_match else ""
         answer, tag = await self._session.tagged("PATCH", self._path, body=body, match=match)
         return attached(Run.model_validate(answer), self._session, tag)
@@ -79,11 +84,12 @@ class RunHandle(RunTelemetry):
             RunFailed: it failed. Not with `check=False`.
             TimeoutError: it has not ended after `timeout` seconds.
         """
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while not (run := await self.reload()).has_ended:
-            if deadline is not None and time.monotonic() + POLL_SECONDS > deadline:
-                raise TimeoutError(f"run {self.name!r} is {run.state} after {timeout} s")
-            await sleep(POLL_SECONDS)
+        waits = poll_waits(timeout=timeout)
+        with self._session.patiently():
+            while not (run := await self.reload()).has_ended:
+                if (seconds := next(waits, None)) is None:
+                    raise TimeoutError(f"run {self.name!r} is {run.state} after {timeout} s")
+                await sleep(seconds)
         if check:
             run.raise_for_failure()
         return run
@@ -102,7 +108,7 @@ class RunHandle(RunTelemetry):
         saved = []
         for sample in (await self.samples(batch=batch, purpose=purpose)).results:
             address = sample.clip_url or sample.image_url
-            name = f"{sample.purpose}-{sample.batch:05d}-{sample.prompt_index:04d}-{sample.member:02d}"
+            name = f"{file_name(sample.purpose)}-{sample.batch:05d}-{sample.prompt_index:04d}-{sample.member:02d}"
             target = Path(folder) / f"{name}{guess_extension(sample.media_type) or ''}"
             saved.append(await self._session.download(address, target))
         return saved
@@ -117,17 +123,19 @@ class RunHandle(RunTelemetry):
     ) -> AsyncIterator[rest_models.LogEntry]:
         """Log records and events, oldest first. `follow` waits for more until the run has ended."""
         wanted = {"level": level, "source": source, "search": search}
-        while True:
-            # Asked first: what is logged until the end is then read below.
-            is_last = not follow or (await self.reload()).has_ended
-            path = f"{self._path}/logs"
-            async for item in self._session.items(path, after_seq=after_seq, limit=1000, **wanted):
-                entry = rest_models.LogEntry.model_validate(item)
-                after_seq = max(after_seq, entry.stream_seq)
-                yield entry
-            if is_last:
-                return
-            await sleep(POLL_SECONDS)
+        waits = poll_waits()
+        with self._session.patiently() if follow else nullcontext():
+            while True:
+                # Asked first: what is logged until the end is then read below.
+                is_last = not follow or (await self.reload()).has_ended
+                path = f"{self._path}/logs"
+                async for item in self._session.items(path, after_seq=after_seq, limit=1000, **wanted):
+                    entry = rest_models.LogEntry.model_validate(item)
+                    after_seq = max(after_seq, entry.stream_seq)
+                    yield entry
+                if is_last:
+                    return
+                await sleep(next(waits))
 
     async def pause(self) -> None:
         """Free the lanes after the batch under way, and keep the run to be resumed."""

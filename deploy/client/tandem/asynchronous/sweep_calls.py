@@ -1,6 +1,5 @@
 """`client.sweeps`."""
 
-import time
 from asyncio import sleep
 from collections.abc import AsyncIterator
 from typing import Any
@@ -11,9 +10,10 @@ from tandem import rest_models
 from tandem.asynchronous.project_names import project_id
 from tandem.asynchronous.session import Session
 from tandem.errors import NotFound
+from tandem.polling import poll_waits
 from tandem.protocol import API, Spec, is_id, spec_document
 
-POLL_SECONDS = 5.0
+SWEEP_SECONDS = 5.0
 """Sweeps take hours, and one is read whole."""
 
 
@@ -32,11 +32,12 @@ class Sweep(rest_models.Sweep):
         Raises:
             TimeoutError: it has not ended after `timeout` seconds.
         """
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while (sweep := await self.reload()).ended_at is None:
-            if deadline is not None and time.monotonic() + POLL_SECONDS > deadline:
-                raise TimeoutError(f"sweep {self.name!r} is {sweep.state} after {timeout} s")
-            await sleep(POLL_SECONDS)
+        waits = poll_waits(SWEEP_SECONDS, timeout)
+        with self._session.patiently():
+            while (sweep := await self.reload()).ended_at is None:
+                if (seconds := next(waits, None)) is None:
+                    raise TimeoutError(f"sweep {self.name!r} is {sweep.state} after {timeout} s")
+                await sleep(seconds)
         return sweep
 
     async def stop(self) -> "Sweep":

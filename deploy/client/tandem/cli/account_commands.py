@@ -1,5 +1,6 @@
 """`tandem login`, `contexts`, `tokens` and `prompts`."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +19,12 @@ def login(
     url: Annotated[str, typer.Argument(help="The server's address, such as https://tandem.example.org.")],
     token: Annotated[
         str,
-        typer.Option(prompt="API token (account page)", hide_input=True, envvar="TANDEM_TOKEN", help="An API token."),
+        typer.Option(
+            prompt="API token (account page)",
+            hide_input=True,
+            envvar="TANDEM_TOKEN",
+            help="An API token; `-` reads it from standard input, so that no list of processes shows it.",
+        ),
     ],
     name: Annotated[str, typer.Option(help="What to call this server. Default: its host.")] = "",
 ) -> None:
@@ -26,10 +32,12 @@ def login(
     from urllib.parse import urlsplit
 
     from tandem.contexts import Context, load_contexts, save_contexts
-    from tandem.protocol import server_address
+    from tandem.protocol import is_exposed, sent_token, server_address
     from tandem.synchronous.client import Client
 
-    address = server_address(url)
+    address, token = server_address(url), sent_token(sys.stdin.read() if token == "-" else token)
+    if is_exposed(address):
+        typer.echo(f"tandem: {address} is not encrypted, and everybody on the way can read the token", err=True)
     with Client(address, token, transport=ctx.ensure_object(Invocation).transport) as client:
         user = client.me().username
     known, chosen = load_contexts(), name or urlsplit(address).netloc

@@ -1,5 +1,8 @@
 """What every command shares: the connection it works on, its exit codes and its common options."""
 
+import io
+import os
+import sys
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +28,7 @@ class ExitCode(IntEnum):
     UNREACHABLE = 6
     WORK_FAILED = 10
     INTERRUPTED = 130
+    PIPE_CLOSED = 141
 
 
 def exit_code(error: "TandemError") -> ExitCode:
@@ -51,19 +55,42 @@ class Commands(typer.core.TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         from tandem.errors import TandemError
 
+        _prepare_terminal(ctx)
         try:
             return super().invoke(ctx)
         except TandemError as error:
-            typer.secho(f"tandem: {error}", err=True, fg=typer.colors.RED)
+            _tell(str(error))
             raise typer.Exit(exit_code(error)) from error
+        except BrokenPipeError as error:
+            # `tandem runs list | head`. What is left to be written would fail again when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(ExitCode.PIPE_CLOSED) from error
         except OSError as error:
-            # A closed pipe (`tandem runs list | head`) is typer's to end.
-            if isinstance(error, BrokenPipeError):
-                raise
-            typer.secho(f"tandem: {error}", err=True, fg=typer.colors.RED)
+            _tell(str(error))
             raise typer.Exit(ExitCode.REFUSED) from error
+        except ValueError as error:
+            if type(error).__name__ != "ValidationError":
+                raise
+            # pydantic's, which is not loaded just to be named here.
+            _tell(f"the server's answer cannot be read, since it is of another release: update tandem-client ({error})")
+            raise typer.Exit(ExitCode.UNREACHABLE) from error
         except KeyboardInterrupt as error:
             raise typer.Exit(ExitCode.INTERRUPTED) from error
+
+
+def _prepare_terminal(ctx: Any) -> None:
+    """Colours only where they are wanted (https://no-color.org), and no answer that the terminal cannot spell."""
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _tell(problem: str) -> None:
+    from tandem.text_files import printable
+
+    typer.secho(f"tandem: {printable(problem)}", err=True, fg=typer.colors.RED)
 
 
 @dataclass

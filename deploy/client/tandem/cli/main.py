@@ -22,7 +22,8 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     help="Train image and video diffusion models on a Tandem server.",
     epilog="Exit codes: 0 done, 1 refused, 2 wrong command line, 3 not signed in or not allowed, 4 not found, "
-    "5 conflict, 6 unreachable or server error, 10 what was waited for failed, 130 interrupted.",
+    "5 conflict, 6 unreachable or server error, 10 what was waited for failed, 130 interrupted, 141 nobody reads "
+    "the output.",
 )
 app.add_typer(run_commands.app, name="runs")
 app.add_typer(sweep_commands.app, name="sweep")

@@ -7,6 +7,8 @@ from typing import Any
 
 import typer
 
+from tandem.text_files import printable
+
 EMPTY = "–"
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -41,7 +43,10 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[Any]], *, absent:
         table.add_column(title, overflow="fold")
     for row in filled:
         table.add_row(*row)
-    console.print(table)
+    with console.capture() as table_text:
+        console.print(table)
+    # Not by the console itself: where nobody reads, it would end the process with a code of its own.
+    typer.echo(table_text.get(), nl=False)
 
 
 def print_facts(facts: Iterable[tuple[str, Any]]) -> None:
@@ -57,7 +62,7 @@ def spelled(value: Any) -> str:
         return EMPTY
     if isinstance(value, float):
         return f"{value:.4g}"
-    return f"{value.astimezone():%Y-%m-%d %H:%M}" if isinstance(value, datetime) else str(value)
+    return f"{value.astimezone():%Y-%m-%d %H:%M}" if isinstance(value, datetime) else printable(str(value))
 
 
 def sparkline(values: Sequence[float], width: int = 40) -> str:

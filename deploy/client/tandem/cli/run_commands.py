@@ -8,6 +8,7 @@ import typer
 from tandem.cli import run_downloads, run_import, run_mirrors
 from tandem.cli.invocation import AsJson, ProjectName, RunName, client_of
 from tandem.cli.output import print_facts, print_json, print_table, spelled
+from tandem.text_files import printable
 
 if TYPE_CHECKING:
     from tandem.synchronous.run_handle import Run
@@ -129,7 +130,7 @@ def logs(
             typer.echo(entry.model_dump_json())
         else:
             at = datetime.fromtimestamp(entry.at)
-            typer.echo(f"{at:%H:%M:%S} {entry.level:<7} {spelled(entry.source):<12} {entry.text}")
+            typer.echo(f"{at:%H:%M:%S} {entry.level:<7} {spelled(entry.source):<12} {printable(entry.text)}")
 
 
 @app.command("pause")

@@ -7,6 +7,7 @@ import typer
 
 from tandem.cli.invocation import AsJson, RunName, client_of
 from tandem.cli.output import print_json
+from tandem.text_files import file_name
 
 
 def samples(
@@ -19,7 +20,7 @@ def samples(
 ) -> None:
     """Download the pictures or clips of a batch."""
     found = client_of(ctx).runs.get(run)
-    into = folder or Path(found.name.replace("/", "-"))
+    into = folder or Path(file_name(found.name))
     saved = found.save_samples(into, batch=batch, purpose=purpose)
     if as_json:
         print_json([str(path) for path in saved])
@@ -59,7 +60,7 @@ def report(
 ) -> None:
     """Download the run's report, one HTML file."""
     found = client_of(ctx).runs.get(run)
-    path = found.report(file or Path(f"{found.name.replace('/', '-')}.html"))
+    path = found.report(file or Path(f"{file_name(found.name)}.html"))
     if as_json:
         print_json({"file": str(path)})
     else:

@@ -43,7 +43,7 @@ def import_configuration(
         )
     _tell_left_out(found)
     if target is not None:
-        target.write_text(found.yaml)
+        target.write_text(found.yaml, encoding="utf-8")
     if as_json:
         print_json(found)
     elif target is None:

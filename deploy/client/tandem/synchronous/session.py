@@ -4,14 +4,28 @@
 import hashlib
 import logging
 from time import sleep
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+from uuid import uuid4
 
 import httpx
 
 from tandem.errors import ApiError, ChecksumMismatch, Unreachable, refusal
-from tandem.protocol import PARTIAL, goes_on, inline_bytes, local_path, query_of, request_headers, wait_before_repeat
+from tandem.protocol import (
+    MAX_REPEATS,
+    PATIENT_REPEATS,
+    RANGE_NOT_SATISFIABLE,
+    goes_on,
+    inline_bytes,
+    is_rest,
+    local_path,
+    query_of,
+    request_headers,
+    sent_token,
+    wait_before_repeat,
+)
 
 logger = logging.getLogger("tandem")
 
@@ -21,11 +35,22 @@ class Session:
 
     def __init__(self, url: str, token: str, timeout: float, transport: httpx.BaseTransport | None) -> None:
         self._url = url
-        self._token = token
+        self._token = sent_token(token)
+        self._num_waiting = 0
+        """How many wait for something long."""
         self._http = httpx.Client(base_url=url, timeout=timeout, transport=transport)
 
     def close(self) -> None:
         self._http.close()
+
+    @contextmanager
+    def patiently(self) -> Iterator[None]:
+        """Meanwhile requests are repeated for as long as it takes to replace a server."""
+        self._num_waiting += 1
+        try:
+            yield
+        finally:
+            self._num_waiting -= 1
 
     def get(self, path: str, **query: Any) -> Any:
         """The decoded answer; parameters that are None are left out."""
@@ -76,10 +101,11 @@ class Session:
         if (content := inline_bytes(address)) is not None:
             target.write_bytes(content)
             return target
-        part = target.with_name(f"{target.name}.part")
+        # Of its own, so that two who write the same file do not write into each other's.
+        part = target.with_name(f"{target.name}.{uuid4().hex[:8]}.part")
         try:
             with part.open("wb") as file:
-                found = self._receive(local_path(address), file)
+                found = self._receive(local_path(address), file, sha256)
             if sha256 and found != sha256:
                 raise ChecksumMismatch(f"{target.name} has the SHA-256 {found}, announced was {sha256}")
             part.replace(target)
@@ -87,17 +113,20 @@ class Session:
             part.unlink(missing_ok=True)
         return target
 
-    def _receive(self, path: str, file: BinaryIO) -> str:
-        """Write what stands at `path` into `file`. Returns its SHA-256."""
+    def _receive(self, path: str, file: BinaryIO, sha256: str) -> str:
+        """Write what stands at `path` into `file`. Returns its SHA-256; `sha256` is the announced one, if any is."""
         digest = hashlib.sha256()
         tag, repeats = "", 0
         while True:
             done = file.tell()
-            headers = {"Range": f"bytes={done}-"} if done else {}
-            response = self._answer(self._request("GET", path, headers=headers), is_read=False)
-            if done and not (response.status_code == PARTIAL and response.headers.get("ETag", "") == tag):
+            response = self._from(done, path)
+            if response is None and digest.hexdigest() == sha256:
+                # Nothing was missing when the connection broke.
+                return sha256
+            if response is None or (done and not is_rest(response.status_code, response.headers, tag)):
                 # Not the rest of what is there already: all is read anew.
-                response.close()
+                if response is not None:
+                    response.close()
                 file.seek(0)
                 file.truncate()
                 digest = hashlib.sha256()
@@ -117,6 +146,16 @@ class Session:
                 response.close()
             repeats += 1
             sleep(wait)
+
+    def _from(self, done: int, path: str) -> httpx.Response | None:
+        """The answer from byte `done` on; None where the server has none so far: it is complete, or another file."""
+        headers = {"Range": f"bytes={done}-"} if done else {}
+        try:
+            return self._answer(self._request("GET", path, headers=headers), is_read=False)
+        except ApiError as error:
+            if done and error.status == RANGE_NOT_SATISFIABLE:
+                return None
+            raise
 
     def _request(
         self, method: str, path: str, *, query: Any = None, body: Any = None, headers: Mapping[str, str] | None = None
@@ -151,7 +190,8 @@ class Session:
                 return failure
             status = failure.status if isinstance(failure, ApiError) else None
             retry_after = failure.retry_after if isinstance(failure, ApiError) else None
-            wait = wait_before_repeat(request.method, repeats, status, retry_after)
+            max_repeats = PATIENT_REPEATS if self._num_waiting else MAX_REPEATS
+            wait = wait_before_repeat(request.method, repeats, status, retry_after, max_repeats=max_repeats)
             if wait is None:
                 raise failure
             repeats += 1
@@ -166,6 +206,8 @@ class Session:
                 response.read()
         except httpx.TransportError as error:
             return Unreachable(f"{self._url} cannot be reached: {error or type(error).__name__}")
+        except httpx.DecodingError as error:
+            raise Unreachable(f"{self._url} answered what cannot be decompressed: {error}") from error
         if response.is_redirect:
             target = response.headers.get("Location", "elsewhere")
             raise Unreachable(f"{self._url} redirects to {target}: sign in with that address")
