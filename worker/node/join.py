@@ -28,6 +28,7 @@ ENVIRONMENT = {
     # A lane's process sets its visible devices itself, so Ray must not clear them for an actor without GPUs.
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
+RAY_START = Path(__file__).with_name("ray_start.py")
 PRIVATE_VARIABLES = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE")
 """Variables of the web side only: whoever runs a job can read the environment of its node."""
 
@@ -56,8 +57,8 @@ def ray_command(head: str, name: str, gpus: Sequence[GpuReport], num_cpu_lanes: 
         "labels": f"{NODE_LABEL}={name},{CPU_LANES_LABEL}={num_cpu_lanes}",
     }
     flags = [f"--{option}={value}" for option, value in options.items()]
-    # `ray` is run as a module, because the script's first line may name an interpreter in a moved folder.
-    return [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats", *flags]
+    # Not the command `ray`, whose first line may name an interpreter in a moved folder.
+    return [sys.executable, "-P", str(RAY_START), "start", "--block", "--disable-usage-stats", *flags]
 
 
 def environment(inherited: Mapping[str, str]) -> dict[str, str]:

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from server.embedded import folders
 from server.embedded.ports import RayPorts
-from server.environment import read_or_create_secret
+from server.environment import ROOT, read_or_create_secret
 from server.supervisor.process_spec import ProcessSpec, base_environment
 from worker.contracts.node_reports import NODE_LABEL
 
-RAY_START = Path(__file__).with_name("ray_start.py")
+RAY_START = ROOT / "worker" / "node" / "ray_start.py"
 NUM_CPUS = 64
 
 # Variables of the web side only, which jobs must not see: a job's environment is readable through Ray.
