@@ -13,7 +13,7 @@ from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from audit.request_context import RequestContext, current_request, request_context
-from traces.export import tracing
+from traces.trace_export import tracing
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 UNTRACED = ("/static/", "/api/ingest/", "/api/v1/health/", "/api/v1/metrics")

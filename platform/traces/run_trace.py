@@ -49,7 +49,7 @@ class RunTrace:
         from opentelemetry.sdk.trace import ReadableSpan
         from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
-        from traces.export import tracing
+        from traces.trace_export import tracing
 
         def context(span_id: int) -> SpanContext:
             return SpanContext(self._trace_id, span_id, is_remote=False, trace_flags=TraceFlags(TraceFlags.SAMPLED))
@@ -84,7 +84,7 @@ class RunTrace:
             return bool(int(self.traceparent.split("-")[3], 16) & 1)
         from opentelemetry.sdk.trace.sampling import Decision
 
-        from traces.export import tracing
+        from traces.trace_export import tracing
 
         sampled = tracing().provider.sampler.should_sample(None, self._trace_id, "run")
         return sampled.decision is Decision.RECORD_AND_SAMPLE

@@ -10,7 +10,7 @@ from pytest_django.fixtures import Settings
 from runs.run_traces import trace_of
 from tests.trace_collector import Collector, running_collector
 from tests.web.api.conftest import api, client_of  # noqa: F401
-from traces.export import tracing
+from traces.trace_export import tracing
 
 MIDDLEWARE = "server.traced_requests.TracedRequestsMiddleware"
 
