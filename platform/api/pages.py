@@ -9,6 +9,7 @@ from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.public_addresses import public_address
 from worker.contracts.plain_json import text_problem
 from worker.contracts.shown_values import shown
 
@@ -33,6 +34,11 @@ class CursorPage(CursorPagination):
                 {"limit": [f"`limit` must be a whole number ≥ 1 and ≤ {MAX_PAGE}, got {shown(asked)}"]}
             )
         return int(asked)
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
+        page: list[Any] | None = super().paginate_queryset(queryset, request, view)
+        self.base_url = public_address(request)
+        return page
 
     def decode_cursor(self, request: Request) -> Any:
         """Raises `NotFound` for a cursor that no page gave."""

@@ -6,10 +6,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
-from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
 from api.contract_schema import list_of, page_schema
+from api.public_addresses import address_with
 from api.request_parsing import checked, user_of
 from api.serializers import lends as bodies
 from telemetry.lending.lend_listing import LendsWanted, cursor_of, lends, parse_cursor
@@ -27,7 +27,7 @@ class LendsView(APIView):
         rows = lends(user_of(request), _wanted(asked), limit=asked["limit"])
         following = None
         if len(rows) == asked["limit"]:
-            following = replace_query_param(request.build_absolute_uri(), "cursor", cursor_of(rows[-1]))
+            following = address_with(request, "cursor", cursor_of(rows[-1]))
         return Response({"next": following, "results": rows})
 
 

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 from accounts.models import TokenScope, User
 from api.contract_schema import component, list_of, page_schema
 from api.pages import CursorPage
+from api.public_addresses import public_address
 from api.request_parsing import checked, user_of
 from api.serializers import operations as bodies
 from operations.operation_body import OperationBody
@@ -27,7 +28,7 @@ class OperationPages(CursorPage):
     """Pages of what is read from several tables: a cursor holds the place after which the next page begins."""
 
     def page(self, request: Request, user: User, wanted: OperationFilter, *, oldest_first: bool) -> Response:
-        self.base_url = request.build_absolute_uri()
+        self.base_url = public_address(request)
         size = self.get_page_size(request)
         # One more than is shown tells whether there is a next page.
         found = operations(user, wanted, after=self._place(request), number=size + 1, oldest_first=oldest_first)

@@ -8,9 +8,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.utils.urls import replace_query_param
 
 from api.contract_schema import list_of, page_schema
+from api.public_addresses import address_with
 from api.request_parsing import checked
 from api.serializers import telemetry as bodies
 from api.views.telemetry import RunDataView
@@ -40,7 +40,7 @@ class LogsView(RunDataView):
             cursor = "before_seq"
         following = None
         if page.searched_to is not None:
-            following = replace_query_param(request.build_absolute_uri(), cursor, page.searched_to)
+            following = address_with(request, cursor, page.searched_to)
         return Response({"next": following, "results": page.entries})
 
 

@@ -17,11 +17,11 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
 from api.arrow_answers import JSON_OR_ARROW, arrow_answer, gzip_json, wants_arrow
 from api.contract_schema import component, list_of, named_component, page_schema
+from api.public_addresses import address_with
 from api.request_parsing import checked
 from api.serializers import telemetry as bodies
 from runs.models import Run
@@ -201,5 +201,5 @@ def _page(request: Request, items: list[Item], limit: int, cursor: str, last: in
     """A page; `next` continues beyond the item at index `last`, or is null if the page is not full."""
     following = None
     if len(items) == limit:
-        following = replace_query_param(request.build_absolute_uri(), cursor, items[last]["stream_seq"])
+        following = address_with(request, cursor, items[last]["stream_seq"])
     return {"next": following, "results": items}
