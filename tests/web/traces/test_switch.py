@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[3]
 LOADED = """
 import django; django.setup()
 import server.asgi, server.celery_app, telemetry.ingest.ingest, sys
-loaded = ("traces.trace_export", "server.traced_requests", "opentelemetry.exporter", "opentelemetry.proto", "google.protobuf")
+ours = ("traces.trace_export", "server.traced_requests")
+loaded = (*ours, "opentelemetry.exporter", "opentelemetry.proto", "google.protobuf")
 assert not [name for name in sys.modules if name.startswith(loaded)]
 """
 """Redis' client loads the SDK's metrics wherever the SDK is installed; what traces need is more."""
