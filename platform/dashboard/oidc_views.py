@@ -4,6 +4,7 @@ import secrets
 from typing import Any
 
 from allauth.account.adapter import get_adapter as get_account_adapter
+from allauth.account.decorators import reauthentication_required
 from allauth.account.internal.flows.login import perform_login, record_authentication
 from allauth.account.models import Login
 from allauth.account.utils import get_next_redirect_url
@@ -13,13 +14,16 @@ from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from requests import RequestException
 
+from accounts.models import User
 from accounts.sign_in.oidc_provider import PROVIDER_ID, OidcAdapter
+from accounts.sign_in.provider_links import unlink_provider
 from accounts.sign_in.sign_in_links import account_of_link, take_sign_in_link
 
 
@@ -67,6 +71,24 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
     if provider_id != PROVIDER_ID:
         raise Http404("no such provider")
     return CallbackView.adapter_view(OidcAdapter(request, PROVIDER_ID))(request)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@reauthentication_required(app="allauth.mfa")
+def unlink(request: HttpRequest) -> HttpResponse:
+    """Ends the link of the account with the provider."""
+    _require_provider()
+    assert isinstance(request.user, User)
+    context = {"title": f"Unlink {settings.TANDEM_OIDC_NAME}", "section": "account"}
+    context |= {"provider": settings.TANDEM_OIDC_NAME}
+    if request.method == "POST":
+        try:
+            unlink_provider(user=request.user)
+        except ValidationError as error:
+            return render(request, "dashboard/unlink.html", {**context, "problems": error.messages}, status=409)
+        return redirect("account")
+    return render(request, "dashboard/unlink.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
