@@ -103,6 +103,8 @@ def sign_in_link(request: HttpRequest, code: str) -> HttpResponse:
         return render(request, "dashboard/sign_in_link.html", {"title": "Log in", "account": account})
     if request.user.is_authenticated:
         get_account_adapter().logout(request)
+    # Under another key before a second factor is asked for: somebody may have planted the session's.
+    request.session.cycle_key()
     record_authentication(request, account, method="link")
     return perform_login(request, Login(user=account))
 

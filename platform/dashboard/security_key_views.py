@@ -10,6 +10,7 @@ from allauth.account.adapter import get_adapter as get_account_adapter
 from allauth.account.internal.flows.login import record_authentication
 from allauth.account.models import Login
 from allauth.account.utils import get_next_redirect_url
+from allauth.core.internal.ratelimit import decorator as rate_limit
 from allauth.mfa.webauthn.internal import auth, flows
 from allauth.mfa.webauthn.views import (
     AddWebAuthnView,
@@ -113,6 +114,8 @@ class PasskeyView(LoginWebAuthnView):
             raise PermissionDenied(f"passkeys open nothing here: log in by {settings.TANDEM_OIDC_NAME}")
         return super().dispatch(request, *args, **kwargs)
 
+    # Each of these begins a session, whoever asks.
+    @method_decorator(rate_limit(action="webauthn_login", app="allauth.mfa", limit_get=True))
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         options = auth.begin_authentication(user=None)
         return JsonResponse(json.loads(asked_of_key(options)))

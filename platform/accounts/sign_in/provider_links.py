@@ -33,8 +33,8 @@ def unlink_provider(*, user: User) -> None:
 
 
 def require_another_way(account: User, *, without: Authenticator) -> None:
-    """Raises `ValidationError` where nothing would sign the account in without that key. To be called in the transaction
-    that removes it: the account is locked until then."""
+    """Raises `ValidationError` where nothing would sign the account in without that key. In the transaction that
+    removes the key: the account is locked until then."""
     account = _locked(account)
     is_linked = bool(settings.TANDEM_OIDC_ISSUER) and SocialAccount.objects.filter(user=account).exists()
     if without.wrap().is_passwordless and not is_linked and not opens_by_itself(account, without=without.pk):

@@ -220,8 +220,12 @@ def test_a_second_factor_that_somebody_has_is_asked_for_after_the_provider_and_r
     client, _ = sign_in()
     assert name_of(client) == "erin", "the provider asks what it asks"
     _, codes = set_up(client)
-    client, answer = sign_in(address="/login/oidc?next=/pool")
+    client = Client()
+    back = at_the_provider(client, "/login/oidc?next=/pool")
+    before = client.session.session_key
+    answer = client.get(back)
     assert answer.headers["Location"] == "/login/second-factor" and name_of(client) is None
+    assert client.session.session_key != before, "nobody who planted it may type codes"
     assert client.post("/login/second-factor", {"code": codes[0]}).headers["Location"] == "/pool"
     assert name_of(client) == "erin"
     assert AuditEntry.objects.filter(action="user.sign_in")[0].changes["by"] == ["socialaccount", "mfa"]

@@ -181,6 +181,12 @@ def test_a_switched_off_account_and_a_service_account_stay_out(user: User) -> No
         assert client.get("/api/v1/me").status_code == 401
 
 
+def test_an_address_that_begins_again_and_again_is_told_to_wait(db: None) -> None:
+    client = visitor()
+    answers = [client.get("/login/passkey").status_code for _ in range(31)]
+    assert answers == [200] * 30 + [429]
+
+
 def test_where_passwords_open_nothing_passkeys_do_not_either(user: User, settings: Settings) -> None:
     settings.TANDEM_OIDC_ONLY = True
     assert visitor().get("/login/passkey").status_code == 403
