@@ -43,6 +43,9 @@ class AddKeyForm(AddWebAuthnForm):
             cleaned: dict[str, Any] = super().clean()
         except MALFORMED as error:
             raise not_valid() from error
+        if credential := cleaned.get("credential"):
+            # By this allauth knows a passkey. Browsers say it unsigned: of keys in phones always, some of none.
+            credential["clientExtensionResults"] = {"credProps": {"rk": cleaned["passwordless"]}}
         return cleaned
 
 

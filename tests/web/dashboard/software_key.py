@@ -29,8 +29,8 @@ class SoftwareKey:
     owner: str = ""
     """The user handle that it was made with."""
 
-    def made(self, asked: dict[str, Any], *, is_passkey: bool) -> str:
-        """The answer to `navigator.credentials.create`."""
+    def made(self, asked: dict[str, Any], *, stays: bool) -> str:
+        """The answer to `navigator.credentials.create`, with what the browser says of whether it stays on the key."""
         self.owner = asked["user"]["id"]
         public = ES256.from_cryptography_key(self.private.public_key())
         data = AttestedCredentialData.create(bytes(16), self.identity, public)
@@ -39,7 +39,7 @@ class SoftwareKey:
             "clientDataJSON": text_of(self._client_data("webauthn.create", asked)),
             "attestationObject": text_of(AttestationObject.create("none", about, {})),
         }
-        return self._sent(response, {"credProps": {"rk": is_passkey}})
+        return self._sent(response, {"credProps": {"rk": stays}})
 
     def used(self, asked: dict[str, Any], *, owner: str = "") -> str:
         """The answer to `navigator.credentials.get`."""

@@ -39,13 +39,15 @@ def asked(answer: Any) -> dict[str, Any]:
     return found
 
 
-def add(client: Client, key: SoftwareKey, *, name: str = "my key", is_passkey: bool = False) -> Any:
-    """The answer to the page's form."""
+def add(
+    client: Client, key: SoftwareKey, *, name: str = "my key", is_passkey: bool = False, stays: bool | None = None
+) -> Any:
+    """The answer to the page's form. `stays`: whether the browser says that it stays on the key, by default rightly."""
     page = client.get("/account/security-keys/add")
     if page.status_code == 302:
         assert client.post(page.headers["Location"], {"password": PASSWORD}).status_code == 302
         page = client.get("/account/security-keys/add")
-    form = {"name": name, "credential": key.made(asked(page), is_passkey=is_passkey)}
+    form = {"name": name, "credential": key.made(asked(page), stays=is_passkey if stays is None else stays)}
     return client.post("/account/security-keys/add", form | ({"passwordless": "on"} if is_passkey else {}))
 
 
@@ -126,6 +128,17 @@ def test_a_key_that_is_a_second_factor_alone_opens_nothing_alone(user: User, mak
     assert client.post("/login/passkey", {"credential": with_pin.used(passkey_options(client))}).status_code == 403
     assert not AuditEntry.objects.filter(action="user.sign_in").exists()
     assert AuditEntry.objects.filter(action="user.sign_in_failed").count() == 3
+
+
+@pytest.mark.parametrize(("is_passkey", "stays", "status"), [(False, True, 403), (True, False, 302)])
+def test_what_was_chosen_says_whether_a_key_opens_alone_and_not_what_a_browser_says(
+    user: User, is_passkey: bool, stays: bool, status: int
+) -> None:
+    """Keys of phones and laptops always stay there, and some browsers do not tell."""
+    key = SoftwareKey()
+    add(logged_in(user), key, is_passkey=is_passkey, stays=stays)
+    client = visitor()
+    assert client.post("/login/passkey", {"credential": key.used(passkey_options(client))}).status_code == status
 
 
 def test_an_answer_is_taken_once_and_of_this_browser_and_this_site_alone(user: User) -> None:
