@@ -2,12 +2,14 @@
 
 import itertools
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from asgiref.testing import ApplicationCommunicator
 from django.core.management import CommandError, call_command
+from django.db import connection, transaction
 from django.test import Client
 from pytest_django import Settings
 from rest_framework.test import APIClient
@@ -251,6 +253,32 @@ def test_a_recovery_code_opens_once_of_two_browsers(user: User, seeds: tuple[str
     assert first.post("/login/second-factor", {"code": seeds[1][0]}).status_code == 302
     assert second.post("/login/second-factor", {"code": seeds[1][0]}).status_code == 200
     assert second.get("/api/v1/me").status_code == 401
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_send_a_code_at_once_the_second_finds_it_used(make_user: MakeUser) -> None:
+    user = make_user()
+    owner = Client()
+    owner.force_login(user)
+    _, codes = set_up(owner)
+    client, _ = log_in(user)
+
+    def send() -> int:
+        try:
+            return client.post("/login/second-factor", {"code": codes[0]}).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as other:
+        with transaction.atomic():
+            # As the first does, which then looks whether the code was used.
+            User.objects.select_for_update().get(pk=user.pk)
+            sent = other.submit(send)
+            with pytest.raises(TimeoutError):
+                sent.result(timeout=1)
+            kept = Authenticator.objects.get(user=user, type=Authenticator.Type.RECOVERY_CODES)
+            assert kept.wrap().validate_code(codes[0])
+        assert sent.result(timeout=20) == 200
 
 
 def test_new_recovery_codes_make_the_old_ones_worthless(user: User, seeds: tuple[str, list[str]]) -> None:
