@@ -45,6 +45,10 @@ const PAGES: Record<string, (data: DOMStringMap) => Promise<ComponentChild>> = {
   lending: () => import("./pages/lending/lending_page.tsx").then(({ LendingPage }) => <LendingPage />),
   "prompt-sets": () => import("./pages/settings/prompt_sets_page.tsx").then(({ PromptSetsPage }) => <PromptSetsPage />),
   account: () => import("./pages/settings/account_page.tsx").then(({ AccountPage }) => <AccountPage />),
+  "security-key": ({ does, asked = "", from = "", label = "" }) =>
+    import("./pages/settings/security_key.tsx").then(({ SecurityKey }) => (
+      <SecurityKey does={does as "create" | "get" | "login"} asked={asked} from={from} label={label} />
+    )),
   projects: () => import("./pages/settings/projects_page.tsx").then(({ ProjectsPage }) => <ProjectsPage />),
 };
 

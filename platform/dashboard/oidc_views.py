@@ -4,6 +4,7 @@ import secrets
 from typing import Any
 
 from allauth.account.adapter import get_adapter as get_account_adapter
+from allauth.account.decorators import reauthentication_required
 from allauth.account.internal.flows.login import perform_login, record_authentication
 from allauth.account.models import Login
 from allauth.account.utils import get_next_redirect_url
@@ -13,13 +14,16 @@ from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from requests import RequestException
 
+from accounts.models import User
 from accounts.sign_in.oidc_provider import PROVIDER_ID, OidcAdapter
+from accounts.sign_in.provider_links import unlink_provider
 from accounts.sign_in.sign_in_links import account_of_link, take_sign_in_link
 
 
@@ -71,6 +75,24 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
+@reauthentication_required(app="allauth.mfa")
+def unlink(request: HttpRequest) -> HttpResponse:
+    """Ends the link of the account with the provider."""
+    _require_provider()
+    assert isinstance(request.user, User)
+    context = {"title": f"Unlink {settings.TANDEM_OIDC_NAME}", "section": "account"}
+    context |= {"provider": settings.TANDEM_OIDC_NAME}
+    if request.method == "POST":
+        try:
+            unlink_provider(user=request.user)
+        except ValidationError as error:
+            return render(request, "dashboard/unlink.html", {**context, "problems": error.messages}, status=409)
+        return redirect("account")
+    return render(request, "dashboard/unlink.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
 def sign_in_link(request: HttpRequest, code: str) -> HttpResponse:
     """Sign in whom the link is for. By POST: what looks at links, such as a chat, must not use it up."""
     account = take_sign_in_link(code) if request.method == "POST" else account_of_link(code)
@@ -81,6 +103,8 @@ def sign_in_link(request: HttpRequest, code: str) -> HttpResponse:
         return render(request, "dashboard/sign_in_link.html", {"title": "Log in", "account": account})
     if request.user.is_authenticated:
         get_account_adapter().logout(request)
+    # Under another key before a second factor is asked for: somebody may have planted the session's.
+    request.session.cycle_key()
     record_authentication(request, account, method="link")
     return perform_login(request, Login(user=account))
 

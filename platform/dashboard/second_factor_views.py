@@ -8,24 +8,40 @@ from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView, ViewReco
 from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
-from accounts.sign_in.selectors import is_required_of
+from accounts.models import User
+from accounts.sign_in.security_key_forms import SecondFactorKeyForm
+from accounts.sign_in.selectors import has_authenticator_app, is_required_of, security_keys
 from accounts.sign_in.throttling import TOO_MANY, code_key, seconds_to_wait, tell_to_wait
 from audit.record import record
+from dashboard.security_key_views import asked_of_key
 
 
 class AskSecondFactorView(AuthenticateView):
     """The step between the password and the session: until it is done, the session belongs to nobody."""
 
     template_name = "dashboard/second_factor.html"
-    extra_context = {"title": "Second factor"}
+    webauthn_form_class = SecondFactorKeyForm
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context = super().get_context_data(**kwargs)
+        asked = asked_of_key(context["js_data"]["request_options"])
+        user = self.stage.login.user
+        has = {"has_keys": bool(security_keys(user)), "has_app": has_authenticator_app(user)}
+        return {**context, **has, "title": "Second factor", "asked": asked}
+
+    @transaction.atomic
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        # One after the other: of two with the same code, both would find that it was not used yet.
+        User.objects.select_for_update().get(pk=self.stage.login.user.pk)
+        return super().post(request, *args, **kwargs)
 
     def form_invalid(self, form: Any) -> HttpResponse:
         response: HttpResponse = super().form_invalid(form)
-        if form.has_error("code", TOO_MANY):
+        if any(form.has_error(field, TOO_MANY) for field in form.fields):
             return tell_to_wait(response, seconds_to_wait(self.request, code_key(form.user)))
         record("user.second_factor_failed", form.user, user=form.user)
         return response

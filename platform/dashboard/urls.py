@@ -4,7 +4,7 @@ allauth finds the pages of its steps. Its other addresses, and its templates, ar
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from dashboard import oidc_views, second_factor_views, sign_in_views, views
+from dashboard import oidc_views, second_factor_views, security_key_views, sign_in_views, views
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -28,6 +28,12 @@ urlpatterns = [
     path("account/password", sign_in_views.ChangePasswordView.as_view(), name="password"),
     path("account/second-factor", second_factor_views.SetUpView.as_view(), name="mfa_activate_totp"),
     path("account/second-factor/remove", second_factor_views.RemoveView.as_view(), name="mfa_deactivate_totp"),
+    path("account/security-keys/add", security_key_views.AddKeyView.as_view(), name="mfa_add_webauthn"),
+    path(
+        "account/security-keys/<int:key_id>/remove",
+        security_key_views.RemoveKeyView.as_view(),
+        name="mfa_remove_webauthn",
+    ),
     path("account/recovery-codes", second_factor_views.RecoveryCodesView.as_view(), name="mfa_view_recovery_codes"),
     path(
         "account/recovery-codes/new",
@@ -36,7 +42,10 @@ urlpatterns = [
     ),
     path("account/confirm/password", sign_in_views.ConfirmPasswordView.as_view(), name="account_reauthenticate"),
     path("account/confirm/code", second_factor_views.ConfirmCodeView.as_view(), name="mfa_reauthenticate"),
+    path("account/unlink", oidc_views.unlink, name="unlink"),
+    path("account/confirm/key", security_key_views.ConfirmKeyView.as_view(), name="mfa_reauthenticate_webauthn"),
     path("login", sign_in_views.SignInView.as_view(), name="login"),
+    path("login/passkey", security_key_views.PasskeyView.as_view(), name="mfa_login_webauthn"),
     path("login/second-factor", second_factor_views.AskSecondFactorView.as_view(), name="mfa_authenticate"),
     path("login/oidc", oidc_views.begin, name="oidc"),
     path("login/<slug:provider_id>/callback", oidc_views.callback, name="openid_connect_callback"),

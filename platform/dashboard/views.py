@@ -12,7 +12,13 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from accounts.sign_in.selectors import has_second_factor, is_linked, num_recovery_codes
+from accounts.sign_in.selectors import (
+    has_authenticator_app,
+    has_second_factor,
+    is_linked,
+    num_recovery_codes,
+    security_keys,
+)
 from dashboard.modules import modules_of
 from dashboard.shell import page_view, shell
 from fleet.models import Gpu
@@ -86,6 +92,8 @@ def account(request: HttpRequest) -> HttpResponse:
         "section": "account",
         "modules": modules_of("account"),
         "has_second_factor": has_second_factor(user),
+        "has_app": has_authenticator_app(user),
+        "security_keys": security_keys(user),
         "num_recovery_codes": num_recovery_codes(user),
         "provider": settings.TANDEM_OIDC_NAME if settings.TANDEM_OIDC_ISSUER else "",
         "is_linked": is_linked(user),

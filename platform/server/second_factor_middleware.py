@@ -15,7 +15,10 @@ from api.problems import CONTENT_TYPE, problem
 from server.error_pages import is_api
 
 OPEN = frozenset(
-    {"account_reauthenticate", "mfa_reauthenticate", "mfa_activate_totp", "mfa_view_recovery_codes", "logout"}
+    {
+        *("account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn"),
+        *("mfa_activate_totp", "mfa_add_webauthn", "mfa_view_recovery_codes", "logout"),
+    }
 )
 """Names of the addresses by which a second factor is set up, and of the way out."""
 

@@ -50,7 +50,10 @@ ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/5m/key"}
 ALLAUTH_TRUSTED_PROXY_COUNT = TANDEM_PROXIES
 MFA_ADAPTER = "accounts.sign_in.second_factors.SecondFactorAdapter"
 MFA_RECOVERY_CODES_SHOW_ONCE = True
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+# As passwords by one address; of passkeys there is nothing to be guessed.
+MFA_RATE_LIMITS = {"webauthn_login": "30/m/ip"}
 MFA_TOTP_ISSUER = "Tandem"
 # Administrators give users their addresses; nobody proves one here.
 MFA_ALLOW_UNVERIFIED_EMAIL = True

@@ -1,5 +1,8 @@
 """Who has a second factor, and who must."""
 
+from dataclasses import dataclass
+from datetime import datetime
+
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -10,8 +13,34 @@ from accounts.models import User
 from accounts.sign_in.second_factor_policies import ADMINS, EVERYONE
 
 
+@dataclass(frozen=True, slots=True)
+class SecurityKey:
+    """A security key or passkey, as its owner sees it."""
+
+    pk: int
+    name: str
+    opens_alone: bool
+    """Whether it is a passkey, which needs no password beside it."""
+    created_at: datetime
+    last_used_at: datetime | None
+
+
 def has_second_factor(user: User) -> bool:
+    kinds = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+    return Authenticator.objects.filter(user=user, type__in=kinds).exists()
+
+
+def has_authenticator_app(user: User) -> bool:
     return Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists()
+
+
+def security_keys(user: User) -> list[SecurityKey]:
+    """The user's, oldest first."""
+    found = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN).order_by("created_at", "pk")
+    return [
+        SecurityKey(each.pk, each.wrap().name, bool(each.wrap().is_passwordless), each.created_at, each.last_used_at)
+        for each in found
+    ]
 
 
 def num_recovery_codes(user: User) -> int:

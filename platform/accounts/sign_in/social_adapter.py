@@ -35,6 +35,8 @@ class SocialAdapter(DefaultSocialAccountAdapter):
             self._link_by_email(request, sociallogin)
         if sociallogin.is_existing:
             apply_group_roles(user=sociallogin.user, groups=sociallogin.groups)
+        # Under another key before a second factor is asked for, as after a password.
+        request.session.cycle_key()
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         return True

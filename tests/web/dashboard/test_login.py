@@ -5,12 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
 from accounts.models import User
+from accounts.sign_in.sign_in_links import make_sign_in_link
 from audit.models import AuditEntry
+from tests.web.dashboard.authenticator_app import set_up
 
 _hosts = itertools.count(1)
 
@@ -192,3 +195,49 @@ def test_the_cookies_of_a_session_stay_out_of_scripts_and_of_other_sites(
     client.post(reverse("login"), right(bob))
     cookie = client.cookies[settings.SESSION_COOKIE_NAME]
     assert cookie["httponly"] and cookie["samesite"] == "Lax"
+
+
+class CountedHasher(PBKDF2PasswordHasher):
+    """Counts what takes the time of a sign-in."""
+
+    iterations = 1
+    num_hashed = 0
+
+    def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
+        type(self).num_hashed += 1
+        return str(super().encode(password, salt, iterations))
+
+
+def test_every_name_that_is_refused_takes_as_many_hashes(
+    visitor: Callable[[], Client], make_user: Callable[..., User], settings: Settings
+) -> None:
+    settings.PASSWORD_HASHERS = [f"{CountedHasher.__module__}.CountedHasher"]
+    accounts = [make_user(f"timed-{next(_hosts)}") for _ in range(4)]
+    known, switched_off, of_provider, script = accounts
+    User.objects.filter(pk=switched_off.pk).update(is_active=False)
+    User.objects.filter(pk=script.pk).update(is_service_account=True)
+    of_provider.set_unusable_password()
+    of_provider.save()
+    numbers = []
+    for username in (f"nobody-{next(_hosts)}", *(account.username for account in accounts)):
+        CountedHasher.num_hashed = 0
+        visitor().post(reverse("login"), {**wrong(known), "username": username})
+        numbers.append(CountedHasher.num_hashed)
+    assert numbers == [1] * 5
+
+
+def test_a_link_of_the_command_line_gives_the_session_another_key_before_the_second_factor(
+    bob: User, settings: Settings
+) -> None:
+    browser = Client()
+    browser.force_login(bob)
+    set_up(browser)
+    client = Client()
+    client.session.save()
+    session = client.session
+    session["planted"] = True
+    session.save()
+    client.cookies[settings.SESSION_COOKIE_NAME] = str(session.session_key)
+    answer = client.post(f"/login/link/{make_sign_in_link(account=bob)}")
+    assert answer.headers["Location"] == "/login/second-factor"
+    assert client.session.session_key != session.session_key, "nobody who planted it may type codes"

@@ -1,72 +1,24 @@
 """Signing in at a provider of OpenID Connect: a real one on a port, the whole code flow, and every forgery refused."""
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
-from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.models import Membership, Project, ProjectRole, User
-from accounts.services import change_role, remove_member, set_pool_admin
+from accounts.models import User
 from accounts.sign_in.selectors import is_linked
 from audit.models import AuditEntry
 from tests.web.dashboard.authenticator_app import set_up
-from tests.web.dashboard.openid_provider import CLIENT_ID, CLIENT_SECRET, Claims, OpenIdProvider
+from tests.web.dashboard.oidc_browser import at_the_provider, name_of, sign_in
+from tests.web.dashboard.openid_provider import Claims, OpenIdProvider
 
 pytestmark = pytest.mark.django_db
 MakeUser = Callable[..., User]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[OpenIdProvider]:
-    provider = OpenIdProvider()
-    yield provider
-    provider.close()
-
-
-@pytest.fixture
-def provider(server: OpenIdProvider, settings: Settings) -> Iterator[OpenIdProvider]:
-    """The server with its settings, as it was before."""
-    before = dict(vars(server))
-    settings.TANDEM_OIDC_ISSUER = server.issuer
-    settings.TANDEM_OIDC_NAME = "Example"
-    (app,) = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
-    configured = {
-        "client_id": CLIENT_ID,
-        "secret": CLIENT_SECRET,
-        "name": "Example",
-        "settings": {"server_url": server.issuer, "scope": ["openid", "profile", "email"]},
-    }
-    settings.SOCIALACCOUNT_PROVIDERS = {
-        "openid_connect": {**settings.SOCIALACCOUNT_PROVIDERS["openid_connect"], "APPS": [{**app, **configured}]}
-    }
-    yield server
-    vars(server).update(before)
-
-
-def at_the_provider(client: Client, address: str = "/login/oidc") -> str:
-    """The address that the provider sends the browser back to."""
-    asked = client.get(address)
-    assert asked.status_code == 302
-    return str(httpx.get(asked.headers["Location"]).headers["Location"])
-
-
-def sign_in(client: Client | None = None, address: str = "/login/oidc") -> tuple[Client, Any]:
-    browser = client or Client()
-    return browser, browser.get(at_the_provider(browser, address))
-
-
-def name_of(client: Client) -> str | None:
-    """Who is signed in."""
-    answer = client.get("/api/v1/me")
-    return str(answer.json()["username"]) if answer.status_code == 200 else None
 
 
 def verified(email: str) -> Claims:
@@ -268,8 +220,12 @@ def test_a_second_factor_that_somebody_has_is_asked_for_after_the_provider_and_r
     client, _ = sign_in()
     assert name_of(client) == "erin", "the provider asks what it asks"
     _, codes = set_up(client)
-    client, answer = sign_in(address="/login/oidc?next=/pool")
+    client = Client()
+    back = at_the_provider(client, "/login/oidc?next=/pool")
+    before = client.session.session_key
+    answer = client.get(back)
     assert answer.headers["Location"] == "/login/second-factor" and name_of(client) is None
+    assert client.session.session_key != before, "nobody who planted it may type codes"
     assert client.post("/login/second-factor", {"code": codes[0]}).headers["Location"] == "/pool"
     assert name_of(client) == "erin"
     assert AuditEntry.objects.filter(action="user.sign_in")[0].changes["by"] == ["socialaccount", "mfa"]
@@ -289,89 +245,6 @@ def test_only_the_groups_that_are_asked_for_come_in(provider: OpenIdProvider, se
     assert sign_in()[1].status_code == 403 and not User.objects.exists()
     provider.person = {**provider.person, "groups": ["sales", "ops"]}
     assert name_of(sign_in()[0]) == "erin"
-
-
-@pytest.fixture
-def mapped(provider: OpenIdProvider, settings: Settings, project: Project, tmp_path: Path) -> Callable[..., User]:
-    """Signs erin in as a member of groups, and answers with her account."""
-    file = tmp_path / "groups.yaml"
-    file.write_text(
-        "admins: [root]\npool_admins: [ops]\nprojects:\n"
-        f"  {project.slug}: {{owner: [leads], editor: [research], viewer: [staff]}}\n"
-        "  no-such-project: {owner: [leads]}\n"
-    )
-    settings.TANDEM_OIDC_GROUP_ROLES = str(file)
-
-    def come(*groups: str) -> User:
-        provider.person = {**provider.person, "groups": list(groups)}
-        sign_in()
-        return User.objects.get(username="erin")
-
-    return come
-
-
-def role_of(user: User, project: Project) -> str | None:
-    return Membership.objects.filter(user=user, project=project).values_list("role", flat=True).first()
-
-
-def test_groups_give_roles_at_every_sign_in_and_take_them_again(mapped: Callable[..., User], project: Project) -> None:
-    assert role_of(mapped("staff", "research"), project) == "editor"
-    assert role_of(mapped("staff"), project) == "viewer"
-    assert role_of(mapped("leads"), project) == "owner"
-    assert role_of(mapped("sales"), project) is None
-    rows = AuditEntry.objects.filter(action="member.map_role").order_by("pk")
-    assert [(row.changes["before"], row.changes["role"]) for row in rows] == [
-        (None, "editor"),
-        ("editor", "viewer"),
-        ("viewer", "owner"),
-        ("owner", None),
-    ]
-
-
-def test_groups_give_rights_and_take_them_again(mapped: Callable[..., User]) -> None:
-    erin = mapped("root", "ops")
-    assert erin.is_superuser and erin.is_pool_admin and not erin.is_staff
-    erin = mapped("ops")
-    assert not erin.is_superuser and erin.is_pool_admin
-    assert not mapped().is_pool_admin
-
-
-def test_what_was_given_by_hand_stays(mapped: Callable[..., User], project: Project, make_user: MakeUser) -> None:
-    erin = mapped()
-    Membership.objects.create(project=project, user=erin, role=ProjectRole.EDITOR)
-    set_pool_admin(user=make_user(is_superuser=True), account=erin, is_pool_admin=True)
-    for groups, expected in ((("staff", "ops"), "editor"), (("leads", "ops"), "owner"), ((), "editor")):
-        erin = mapped(*groups)
-        assert role_of(erin, project) == expected
-        assert erin.is_pool_admin
-
-
-def test_a_role_by_a_group_is_changed_at_the_provider(
-    mapped: Callable[..., User], project: Project, alice: User
-) -> None:
-    mapped("research")
-    with pytest.raises(ValidationError, match="by a group of the identity provider"):
-        remove_member(user=alice, project=project, username="erin")
-    with pytest.raises(ValidationError, match="only a higher role can be given here"):
-        change_role(user=alice, project=project, username="erin", role="viewer")
-    change_role(user=alice, project=project, username="erin", role="owner")
-    assert role_of(mapped(), project) == "owner", "by hand now"
-
-
-def test_an_owner_by_a_group_does_not_let_the_last_owner_go(
-    mapped: Callable[..., User], project: Project, alice: User
-) -> None:
-    mapped("leads")
-    with pytest.raises(ValidationError, match="must keep an owner"):
-        remove_member(user=alice, project=project, username="alice")
-
-
-def test_groups_are_found_inside_other_claims(
-    mapped: Callable[..., User], provider: OpenIdProvider, settings: Settings, project: Project
-) -> None:
-    settings.TANDEM_OIDC_GROUPS_CLAIM = "realm_access.roles"
-    provider.person = {**provider.person, "realm_access": {"roles": ["research"]}}
-    assert role_of(mapped("leads"), project) == "editor"
 
 
 def test_where_passwords_open_nothing_a_link_of_the_command_line_does_once(

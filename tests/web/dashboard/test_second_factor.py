@@ -2,12 +2,14 @@
 
 import itertools
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from asgiref.testing import ApplicationCommunicator
 from django.core.management import CommandError, call_command
+from django.db import connection, transaction
 from django.test import Client
 from pytest_django import Settings
 from rest_framework.test import APIClient
@@ -233,3 +235,64 @@ def test_a_command_resets_it_for_the_last_administrator(user: User, seeds: tuple
 def test_the_admin_shows_no_seed(client: Client, make_user: MakeUser) -> None:
     client.force_login(make_user(is_superuser=True, is_staff=True))
     assert client.get("/admin/mfa/authenticator/").status_code == 404
+
+
+def test_a_code_is_guessed_no_further_by_logging_in_anew_or_from_elsewhere(
+    user: User, seeds: tuple[str, list[str]]
+) -> None:
+    for _ in range(5):
+        client, _ = log_in(user)
+        assert client.post("/login/second-factor", {"code": "000000"}).status_code == 200
+    client, _ = log_in(user)
+    assert client.post("/login/second-factor", {"code": code_of(seeds[0])}).status_code == 429
+
+
+def test_a_recovery_code_opens_once_of_two_browsers(user: User, seeds: tuple[str, list[str]]) -> None:
+    first, _ = log_in(user)
+    second, _ = log_in(user)
+    assert first.post("/login/second-factor", {"code": seeds[1][0]}).status_code == 302
+    assert second.post("/login/second-factor", {"code": seeds[1][0]}).status_code == 200
+    assert second.get("/api/v1/me").status_code == 401
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_send_a_code_at_once_the_second_finds_it_used(make_user: MakeUser) -> None:
+    user = make_user()
+    owner = Client()
+    owner.force_login(user)
+    _, codes = set_up(owner)
+    client, _ = log_in(user)
+
+    def send() -> int:
+        try:
+            return client.post("/login/second-factor", {"code": codes[0]}).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as other:
+        with transaction.atomic():
+            # As the first does, which then looks whether the code was used.
+            User.objects.select_for_update().get(pk=user.pk)
+            sent = other.submit(send)
+            with pytest.raises(TimeoutError):
+                sent.result(timeout=1)
+            kept = Authenticator.objects.get(user=user, type=Authenticator.Type.RECOVERY_CODES)
+            assert kept.wrap().validate_code(codes[0])
+        assert sent.result(timeout=20) == 200
+
+
+def test_new_recovery_codes_make_the_old_ones_worthless(user: User, seeds: tuple[str, list[str]]) -> None:
+    owner = Client()
+    owner.force_login(user)
+    owner.post("/account/confirm/password", {"password": PASSWORD})
+    assert owner.post("/account/recovery-codes/new").status_code == 302
+    client, _ = log_in(user)
+    assert client.post("/login/second-factor", {"code": seeds[1][1]}).status_code == 200
+
+
+@pytest.mark.parametrize("foreign", ["https://example.com/", "//example.com", "/\\example.com", "javascript:alert(1)"])
+def test_no_confirmation_leads_to_a_foreign_address(user: User, foreign: str) -> None:
+    client = Client()
+    client.force_login(user)
+    answer = client.post("/account/confirm/password", {"password": PASSWORD, "next": foreign})
+    assert answer.headers["Location"] == "/"

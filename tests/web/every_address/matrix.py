@@ -51,8 +51,10 @@ LEVELS: dict[str, str] = {
     "page of what they have not": "login | 404 404 404 404 404 404 | login login login login | login login",
     "page that there is not": "404 | 404 404 404 404 404 404 | 404 404 404 404 | 404 404",
     "page that refuses all": "403 | 403 403 403 403 403 403 | 403 403 403 403 | 403 403",
+    "page that there is not, after the password": "login | in in in in in in | login login login login | login login",
     "the way out": "login | login login login login login login | login login login login | login login",
     "page for who is not logged in": "in | in in in in in in | in in in in | in in",
+    "page for who has a passkey": "403 | in in in in in in | 403 403 403 403 | 403 403",
 }
 
 
@@ -227,8 +229,12 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         *(
             f"{method} account/{page}"
             for method in ("get", "post", "put")
-            for page in ("confirm/code", "confirm/password", "password", "recovery-codes/new", "second-factor")
+            for page in (
+                *("confirm/code", "confirm/key", "confirm/password", "password", "recovery-codes/new"),
+                *("second-factor", "security-keys/add"),
+            )
         ),
+        *(f"{method} account/security-keys/<int:key_id>/remove" for method in ("get", "post")),
         # After the password; who is logged in is past it.
         *(f"{method} login/second-factor" for method in ("get", "post")),
     ),
@@ -239,11 +245,14 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
     ),
     # This installation has no provider of OpenID Connect.
     "page that there is not": ("get login/oidc", "get login/<slug:provider_id>/callback"),
+    "page that there is not, after the password": tuple(f"{method} account/unlink" for method in ("get", "post")),
     # A link that was never made, and the page of accounts that are switched off.
     "page that refuses all": ("get login/inactive", "get login/link/<str:code>", "post login/link/<str:code>"),
     "page of members": ("get runs/<uuid:run_id>", "get sweeps/<uuid:sweep_id>"),
     "page of staff": ("get admin/",),
-    "page for who is not logged in": tuple(f"{method} login" for method in ("get", "post", "put")),
+    "page for who is not logged in": (*(f"{method} login" for method in ("get", "post", "put")), "get login/passkey"),
+    # What is posted there has no passkey's answer; who is logged in is past it.
+    "page for who has a passkey": ("post login/passkey",),
     "the way out": ("post logout",),
 }
 LEVEL_OF = {request: level for level, requests in BY_LEVEL.items() for request in requests}

@@ -102,6 +102,8 @@ def build_world(artifacts: Path) -> World:
         "attempt": "2",
         "provider_id": "oidc",
         "code": "of-no-link",
+        # Nobody here has a security key.
+        "key_id": "0",
         **dict.fromkeys(("batch", "group", "fragment"), "0"),
         **_of_project(project, users["owner"]),
         **_of_run(run, users["owner"], artifacts),
