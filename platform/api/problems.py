@@ -9,6 +9,7 @@ from typing import Any, NotRequired
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.core.exceptions import ValidationError as DjangoValidationError
+from django.db import DatabaseError
 from django.http import Http404
 from pydantic import with_config
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated, ValidationError
@@ -17,6 +18,7 @@ from rest_framework.views import set_rollback
 from typing_extensions import TypedDict
 
 from analysis.replay.replays import ReplayRefused
+from api.database_circuit import CIRCUIT, is_away
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
 from gallery.previews import PreviewStateConflict
 from operations.operation_source import OperationConflict
@@ -29,6 +31,7 @@ from runs.transitions import RunStateConflict
 from sweeps.services import SweepStateConflict
 
 CONTENT_TYPE = "application/problem+json"
+AWAY = "the database does not answer: try again in a moment; runs go on meanwhile, and what they report is kept"
 
 
 @with_config(use_attribute_docstrings=True, extra="allow")
@@ -114,6 +117,8 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return problem(403, str(error) or "your role does not allow this"), {}
         case Conflict():
             return problem(409, str(error.detail), **error.members), {}
+        case DatabaseError() if is_away(error):
+            return problem(503, AWAY), {"Retry-After": str(CIRCUIT.retry_after)}
         case NotAuthenticated() | AuthenticationFailed():
             header = getattr(error, "auth_header", None)
             detail = f"{error.detail} Log in, or send `Authorization: Bearer <token>`."

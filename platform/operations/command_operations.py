@@ -55,6 +55,9 @@ class CommandOperations(OperationSource[PendingCommand]):
             ),
         )
 
+    def may_be_under_way(self) -> Q:
+        return Q(accepted=None) | Q(accepted=True) & ~Q(run__state__in=ENDED)
+
     def bodies(self, reader: Reader, rows: Sequence[PendingCommand]) -> list[OperationBody]:
         return [self._body(row) for row in rows]
 

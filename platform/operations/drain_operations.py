@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from django.db.models import Case, CharField, QuerySet, Value, When
+from django.db.models import Case, CharField, Q, QuerySet, Value, When
 
 from accounts.access import require_pool_admin
 from accounts.models import User
 from fleet.health.upkeep import PoolAction, act
-from fleet.models import Gpu, Node, StateChange
+from fleet.models import Gpu, Node, ServiceState, StateChange
 from fleet.selectors import pools_of
 from fleet.states.drain_history import drain_changes, lanes_of
 from operations.operation_body import OperationBody, OperationProgress, OperationState, OperationTarget
@@ -36,6 +36,10 @@ class DrainOperations(OperationSource[StateChange]):
                 ),
             )
         )
+
+    def may_be_under_way(self) -> Q:
+        draining = ServiceState.DRAINING
+        return Q(gpu=None, node__state=draining) | Q(gpu__state=draining)
 
     def bodies(self, reader: Reader, rows: Sequence[StateChange]) -> list[OperationBody]:
         open_rows = [row for row in rows if state_of(row) is OperationState.RUNNING]

@@ -139,6 +139,10 @@ class OperationSource(ABC, Generic[Row]):
             "can_cancel": may_cancel and state in UNDER_WAY,
         }
 
+    def may_be_under_way(self) -> Q:
+        """What holds for all that is under way, and is found sooner than the state of each: most have ended."""
+        return Q()
+
     def find(self, user: User, key: str) -> Row | None:
         """The row of that key; None also for a key that cannot be one."""
         rows = self.rows(user)
@@ -160,6 +164,8 @@ class OperationSource(ABC, Generic[Row]):
                 asked.append(Q(**{lookup: value}))
         if wanted.states:
             asked.append(Q(operation_state__in=list(wanted.states)))
+            if set(wanted.states) <= set(UNDER_WAY):
+                asked.append(self.may_be_under_way())
         if wanted.asked_by:
             asked.append(Q(**{self.asked_by: wanted.asked_by}))
         rows: QuerySet[Any] = (

@@ -5,7 +5,7 @@ A page is a union of the newest keys of each kind, and then a few queries for ea
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Q
@@ -19,6 +19,8 @@ from operations.operation_source import OperationFilter, OperationSource, Reader
 from runs.operation_ids import OperationKind, operation_id
 
 NO_SUCH = "no such operation"
+NEAR = timedelta(minutes=1)
+"""Longer than the transaction takes that begins an operation and tells the audit log of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,5 +117,7 @@ def _request_ids(rows: dict[str, tuple[OperationSource[Any], Any]]) -> dict[str,
         told |= Q(object_type=object_type, object_id__in=object_ids)
     if not objects:
         return {}
-    entries: Iterable[AuditEntry] = AuditEntry.objects.filter(told, action__in=_FIELDS).exclude(request_id="")
+    began = [getattr(row, source.created_at) for source, row in rows.values()]
+    near = {"at__gte": min(began) - NEAR, "at__lte": max(began) + NEAR}
+    entries: Iterable[AuditEntry] = AuditEntry.objects.filter(told, action__in=_FIELDS, **near).exclude(request_id="")
     return {_begun(entry): entry.request_id for entry in entries}

@@ -14,7 +14,7 @@ from accounts.sign_in.second_factor_policies import POLICIES
 from traces.switch import switch_problem
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-POSTGRES_ENGINE = "django.db.backends.postgresql"
+POSTGRES_ENGINES = ("django.db.backends.postgresql", "server.web_database")
 
 
 def check_data_folder(**_: Any) -> list[CheckMessage]:
@@ -35,7 +35,7 @@ def check_data_folder(**_: Any) -> list[CheckMessage]:
 def check_database(**_: Any) -> list[CheckMessage]:
     """The database is PostgreSQL."""
     engine = settings.DATABASES["default"]["ENGINE"]
-    if engine == POSTGRES_ENGINE:
+    if engine in POSTGRES_ENGINES:
         return []
     return [
         Error(

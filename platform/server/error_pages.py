@@ -1,10 +1,14 @@
 """What Django answers where no view does: problem+json below `/api/`, pages elsewhere."""
 
+import sys
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.template import loader
 from django.views import defaults
 
-from api.problems import CONTENT_TYPE, problem
+from api.database_circuit import CIRCUIT, is_away
+from api.problems import AWAY, CONTENT_TYPE, problem
 
 API_PREFIX = "/api/"
 
@@ -26,8 +30,21 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
+    # Django calls it while it handles the exception, which it does not hand on.
+    if is_away(sys.exc_info()[1]):
+        return database_away(request, CIRCUIT.retry_after)
     said = "a defect of Tandem: its log has the traceback under this request's `X-Request-ID`"
     return _problem(500, said) if is_api(request) else defaults.server_error(request)
+
+
+def database_away(request: HttpRequest, seconds: int) -> HttpResponseBase:
+    """503: come again after so many seconds."""
+    if is_api(request):
+        answer: HttpResponse = _problem(503, AWAY)
+    else:
+        answer = HttpResponse(loader.get_template("503.html").render(), status=503)
+    answer.headers["Retry-After"] = str(seconds)
+    return answer
 
 
 def is_api(request: HttpRequest) -> bool:

@@ -84,6 +84,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "server.middleware.StaticFilesMiddleware",
     "server.middleware.ContentSecurityPolicyMiddleware",
+    "server.away_middleware.DatabaseAwayMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -132,11 +133,13 @@ DATABASES: dict[str, dict[str, Any]] = {
 if TANDEM_WEB_CONNECTIONS := env.int("TANDEM_WEB_CONNECTIONS", 0):
     # The web answers each request in a thread of its own. Without a pool each opens a connection, which takes longer
     # than most answers, and a rush of requests takes all that the database has.
+    DATABASES["default"]["ENGINE"] = "server.web_database"
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
         "min_size": 1,
         "max_size": TANDEM_WEB_CONNECTIONS,
-        # While the database is away requests fail soon, and the first after its return connects at once.
+        # The longest wait for a connection while all are in use. While the database is away `api.database_circuit`
+        # answers sooner, and the first request after its return connects at once.
         "timeout": 5.0,
         "reconnect_timeout": 2.0,
     }

@@ -3270,6 +3270,18 @@ export interface components {
              */
             readonly timestep_fraction: number;
         };
+        /** @description Requests are refused at once while the database is away, by this process. */
+        readonly DatabaseCircuit: {
+            /**
+             * Format: date-time
+             * @description Null while the database answers.
+             */
+            readonly away_since: string | null;
+            /** @description What was refused at once, since this process started. */
+            readonly num_refused: number;
+            /** @description Times that the database was found to be away. */
+            readonly num_failures: number;
+        };
         /**
          * DeepSpeedSpec
          * @description How the trainer lanes share and save memory: DeepSpeed's ZeRO, offloading and recomputation.
@@ -7185,6 +7197,7 @@ export interface components {
             readonly checks: {
                 readonly [key: string]: string;
             };
+            readonly database_circuit: components["schemas"]["DatabaseCircuit"];
         };
         /**
          * RecordedResize
@@ -9671,6 +9684,7 @@ export type Curves = components['schemas']['Curves'];
 export type DailyUsage = components['schemas']['DailyUsage'];
 export type DailyUsageRow = components['schemas']['DailyUsageRow'];
 export type DanceGrpoSpec = components['schemas']['DanceGrpoSpec'];
+export type DatabaseCircuit = components['schemas']['DatabaseCircuit'];
 export type DeepSpeedSpec = components['schemas']['DeepSpeedSpec'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];

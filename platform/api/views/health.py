@@ -11,7 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from api.serializers.health import LiveBody, ReadyBody
+from api.database_circuit import CIRCUIT
+from api.serializers.health import DatabaseCircuit, LiveBody, ReadyBody
 
 PROBE_TIMEOUT_SECONDS = 2.0
 
@@ -35,7 +36,8 @@ class ReadyView(APIView):
         """Database and broker answer too; 503 names the one that does not."""
         checks = {"database": _answers(_ask_database), "broker": _answers(_ask_broker)}
         ok = all(state == "ok" for state in checks.values())
-        return Response({"ok": ok, "checks": checks}, status=200 if ok else 503)
+        circuit = DatabaseCircuit(CIRCUIT.state).data
+        return Response({"ok": ok, "checks": checks, "database_circuit": circuit}, status=200 if ok else 503)
 
 
 def _answers(ask: Callable[[], object]) -> str:

@@ -1,0 +1,38 @@
+"""Connections of the web, which are refused at once while the database is away. Django finds the class by its name."""
+
+from typing import Any
+
+import psycopg
+from django.db.backends.postgresql import base
+
+from api.database_circuit import CIRCUIT, is_away
+
+PROBE_SECONDS = 2
+"""To ask a server whether it is there; the least that libpq takes."""
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    circuit = CIRCUIT
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Raises `DatabaseAway` at once while the database is away; psycopg's errors for what fails now."""
+        was_admitted = self.circuit.admit()
+        if was_admitted:
+            self._ask_server(conn_params, was_admitted=True)
+        try:
+            connection = super().get_new_connection(conn_params)
+        except psycopg.OperationalError:
+            # A pool whose connections are all in use times out alike, with a database that is there.
+            self._ask_server(conn_params, was_admitted=was_admitted)
+            raise
+        self.circuit.succeed()
+        return connection
+
+    def _ask_server(self, conn_params: dict[str, Any], *, was_admitted: bool) -> None:
+        """Connect beside the pool, which would wait. Raises psycopg's error where the server is away."""
+        try:
+            psycopg.connect(**{**conn_params, "connect_timeout": PROBE_SECONDS}).close()
+        except psycopg.OperationalError as error:
+            if is_away(error):
+                self.circuit.fail(was_admitted=was_admitted)
+                raise
