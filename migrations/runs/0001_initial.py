@@ -267,6 +267,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
+            index=models.Index(fields=['-created_at', '-id'], name='run_newest'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
             index=models.Index(fields=['workload'], name='run_workload'),
         ),
         migrations.AddConstraint(

@@ -30,6 +30,14 @@ class TokenAuthentication(KnoxTokenAuthentication):
             _note_use(token)
         return found
 
+    def _cleanup_token(self, auth_token: ApiToken) -> bool:
+        """knox's hook: whether the token has expired; then it is deleted. knox's own reads all of the user's tokens for
+        each request, to delete those that have."""
+        if auth_token.expiry is None or auth_token.expiry >= timezone.now():
+            return False
+        auth_token.delete()
+        return True
+
 
 def _note_use(token: ApiToken) -> None:
     now = timezone.now()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView
 
 NAME = "fields"
+NAME_ON_REQUEST = "chosen_fields"
 PARAMETER: Schema = {
     "in": "query",
     "name": NAME,
@@ -34,8 +35,14 @@ class ChosenFields(BasePermission):
         if NAME in request.query_params:
             names = [name.strip() for name in request.query_params[NAME].split(",")]
             _require_known(request, names)
-            request.chosen_fields = frozenset(names)
+            setattr(request, NAME_ON_REQUEST, frozenset(names))
         return True
+
+
+def chosen_fields(request: Request) -> frozenset[str] | None:
+    """The fields that the answer is to have; None for all. A view may leave the rest unread."""
+    found: frozenset[str] | None = getattr(request, NAME_ON_REQUEST, None)
+    return found
 
 
 class FieldsRenderer(JSONRenderer):
@@ -43,7 +50,7 @@ class FieldsRenderer(JSONRenderer):
 
     def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
         context = renderer_context or {}
-        names = getattr(context.get("request"), "chosen_fields", None)
+        names = chosen_fields(context["request"]) if "request" in context else None
         if names is not None and context["response"].status_code < 300:
             data = _only(data, names)
         rendered: bytes = super().render(data, accepted_media_type, renderer_context)

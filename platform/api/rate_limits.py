@@ -9,12 +9,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.core.cache import cache
 from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from accounts.models import User
+from live.broker import broker
 
 if TYPE_CHECKING:
     # At run time this module is loaded while the module of views is.
@@ -38,7 +38,7 @@ class TokenRateLimit(BaseThrottle):
         window = int(now // WINDOW_SECONDS)
         self._resets_at = (window + 1) * WINDOW_SECONDS
         try:
-            number = _count(f"requests:{limits.token_key}:{window}")
+            number = _count(f"tandem:requests:{limits.token_key}:{window}")
         except RedisError:
             return True
         limit = settings.TANDEM_REQUESTS_PER_MINUTE
@@ -56,7 +56,9 @@ class TokenRateLimit(BaseThrottle):
 
 
 def _count(key: str) -> int:
-    """The number of requests in the key's window, with this one."""
-    # Kept beyond the window's end, since clocks of several web servers differ.
-    cache.add(key, 0, timeout=2 * WINDOW_SECONDS)
-    return int(cache.incr(key))
+    """The number of requests in the key's window, with this one: one way to the broker and back for each request."""
+    with broker().pipeline(transaction=False) as pipeline:
+        pipeline.incr(key)
+        # Kept beyond the window's end, since clocks of several web servers differ.
+        pipeline.expire(key, 2 * WINDOW_SECONDS)
+        return int(pipeline.execute()[0])

@@ -3,9 +3,8 @@
 from accounts.models import User
 from operations.operation_body import OperationTarget
 from runs.models import Run
-from runs.selectors import NOT_LISTED
 
-NOT_READ_OF_RUNS = tuple(f"run__{name}" for name in ("prompts", *NOT_LISTED))
+NOT_READ_OF_RUNS = tuple(f"run__{name}" for name in ("prompts", "spec", "algebra", "notes", "failure"))
 """What can be large, and no operation shows."""
 
 

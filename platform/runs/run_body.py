@@ -3,8 +3,10 @@
 The typed dictionaries define the JSON: mypy checks the functions below against them, and the schema is made from them.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import with_config
 from typing_extensions import TypedDict
@@ -194,6 +196,21 @@ def run_row(run: Run) -> RunRow:
         "tags": run.tags,
         "archived_at": _iso(run.archived_at),
     }
+
+
+ROW_FIELDS = frozenset(RunRow.__annotations__)
+"""Columns of the run, of the same names."""
+
+
+def row_of_columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Some of the fields of a run's line, of the columns that were read of it."""
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID) else value
 
 
 def listed_run(run: Run, *, role: str | None, waiting: str = "", warning: str = "") -> ListedRun:

@@ -2,11 +2,10 @@
 the web finds the counts of all of them."""
 
 import logging
-from functools import cache
 
-from django.conf import settings
-from redis import Redis
 from redis.exceptions import RedisError
+
+from live.broker import broker
 
 NUMBERS = "tandem:trace-spans"
 SENT, DROPPED = "sent", "dropped"
@@ -17,16 +16,11 @@ logger = logging.getLogger(__name__)
 def count_spans(outcome: str, number: int) -> None:
     """A broker that is away costs the count and nothing else."""
     try:
-        _broker().hincrby(NUMBERS, outcome, number)
+        broker().hincrby(NUMBERS, outcome, number)
     except RedisError as error:
         logger.warning("%d spans that were %s were not counted: %s", number, outcome, error)
 
 
 def span_counts() -> dict[str, int]:
     """By outcome; those that never came are 0."""
-    return {SENT: 0, DROPPED: 0} | {str(name): int(number) for name, number in _broker().hgetall(NUMBERS).items()}
-
-
-@cache
-def _broker() -> Redis:
-    return Redis.from_url(settings.CACHES["default"]["LOCATION"], decode_responses=True)
+    return {SENT: 0, DROPPED: 0} | {str(name): int(number) for name, number in broker().hgetall(NUMBERS).items()}

@@ -43,12 +43,10 @@ class SpanQueue:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
-        self._idle = threading.Event()
 
     def put(self, span: "ReadableSpan") -> None:
         if self._thread is None:
             self._start()
-        self._idle.clear()
         try:
             self._waiting.put_nowait(span)
         except Full:
@@ -61,7 +59,8 @@ class SpanQueue:
             return True
         self._closing.set()
         try:
-            return self._idle.wait(timeout_seconds)
+            with (tried := self._waiting.all_tasks_done):
+                return tried.wait_for(lambda: not self._waiting.unfinished_tasks, timeout_seconds)
         finally:
             self._closing.clear()
 
@@ -79,8 +78,8 @@ class SpanQueue:
             overflowed, self._num_overflowed = self._num_overflowed, 0
             if overflowed:
                 self._tell(DROPPED, overflowed)
-            if self._waiting.empty():
-                self._idle.set()
+            for _ in batch:
+                self._waiting.task_done()
 
     def _gather(self) -> list["ReadableSpan"]:
         """The spans of one batch; empty after a delay without any."""

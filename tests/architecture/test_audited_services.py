@@ -16,6 +16,7 @@ ONLY_READ = {
     "analysis/replay/replays.py:replay",
     "api/filters.py:filter_runs",
     "api/listed_runs.py:listed_runs",
+    "api/listed_runs.py:page_of_runs",
     "fleet/pools/pool_services.py:moves_after",
     "runs/bulk_actions.py:act_on_runs",
     "runs/home_overview.py:home_overview",

@@ -3,13 +3,11 @@ finds the counts of all of them."""
 
 import logging
 from collections.abc import Iterator
-from functools import cache
 
-from django.conf import settings
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
-from redis import Redis
 from redis.exceptions import RedisError
 
+from live.broker import broker
 from traces.span_counts import span_counts
 
 NUMBERS, SECONDS = "tandem:task-numbers", "tandem:task-seconds"
@@ -21,7 +19,7 @@ logger = logging.getLogger(__name__)
 def count_task(task: str, state: str, seconds: float) -> None:
     """Count one task that ended. A broker that is away costs the count and nothing else."""
     try:
-        with _broker().pipeline() as pipeline:
+        with broker().pipeline() as pipeline:
             pipeline.hincrby(NUMBERS, f"{task}{_BETWEEN}{state}", 1)
             pipeline.hincrbyfloat(SECONDS, task, seconds)
             pipeline.execute()
@@ -32,11 +30,10 @@ def count_task(task: str, state: str, seconds: float) -> None:
 def task_series() -> Iterator[Metric]:
     numbers = CounterMetricFamily("tandem_tasks", "Celery tasks that ended.", labels=["task", "state"])
     seconds = CounterMetricFamily("tandem_task_seconds", "Seconds that Celery tasks took.", labels=["task"])
-    broker = _broker()
-    for key, number in broker.hgetall(NUMBERS).items():
+    for key, number in broker().hgetall(NUMBERS).items():
         task, _, state = str(key).partition(_BETWEEN)
         numbers.add_metric([task, state], float(number))
-    for name, took in broker.hgetall(SECONDS).items():
+    for name, took in broker().hgetall(SECONDS).items():
         seconds.add_metric([str(name)], float(took))
     yield from (numbers, seconds)
 
@@ -46,8 +43,3 @@ def trace_series() -> Iterator[Metric]:
     for outcome, number in span_counts().items():
         spans.add_metric([outcome], number)
     yield spans
-
-
-@cache
-def _broker() -> Redis:
-    return Redis.from_url(settings.CACHES["default"]["LOCATION"], decode_responses=True)

@@ -14,10 +14,11 @@ from rest_framework.viewsets import GenericViewSet
 
 from accounts.access import get_project
 from accounts.models import TokenScope
+from api.chosen_fields import chosen_fields
 from api.contract_schema import component
 from api.field_errors import WHOLE
 from api.filters import filter_runs
-from api.listed_runs import listed_runs
+from api.listed_runs import page_of_runs
 from api.pages import NewestFirst
 from api.request_parsing import checked, user_of
 from api.serializers import plans
@@ -105,7 +106,7 @@ class RunViewSet(GenericViewSet[Any]):
         asked = checked(RunsQuery(data=request.query_params))
         user = user_of(request)
         rows = filter_runs(selectors.listable_runs(user), user=user, **asked)
-        return self.get_paginated_response(listed_runs(user, self.paginate_queryset(rows) or []))
+        return self.get_paginated_response(page_of_runs(user, rows, self.paginate_queryset, chosen_fields(request)))
 
     @extend_schema(request=bodies.NewRun, responses={201: component(RunBody)})
     def create(self, request: Request) -> Response:

@@ -57,13 +57,16 @@ def idle_gpus(now: datetime, run_ids: set[UUID] | None = None) -> list[IdleGpu]:
     """Those GPUs, of these runs or of all; the longest idle first. Of a lane of several the first one counts, on which
     its process computes."""
     before = Gpu.objects.filter(lane=OuterRef("lane"), index__lt=OuterRef("index"))
-    policies = {policy.pool_id: policy for policy in PoolPolicy.objects.all()}
     rows = Gpu.objects.filter(idle_since__isnull=False, lane__attempt__isnull=False, lane__held_since=F("held_for"))
     rows = rows.exclude(Exists(before))
     if run_ids is not None:
         rows = rows.filter(lane__run_id__in=run_ids)
+    idle = list(rows.select_related("lane", "node").order_by("idle_since", "pk"))
+    if not idle:
+        return []
+    policies = {policy.pool_id: policy for policy in PoolPolicy.objects.all()}
     found = []
-    for gpu in rows.select_related("lane", "node").order_by("idle_since", "pk"):
+    for gpu in idle:
         assert gpu.lane is not None and gpu.idle_since is not None
         policy = policies.get(gpu.lane.pool_id) or PoolPolicy(pool_id=gpu.lane.pool_id)
         if now - gpu.idle_since >= timedelta(minutes=policy.idle_warning_minutes):

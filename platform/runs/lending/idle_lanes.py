@@ -34,6 +34,7 @@ from runs.transitions import RunStateConflict
 from worker.contracts.commands import CommandKind
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeCause
+from worker.contracts.states import END_STATES
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +55,8 @@ def idle_words(idle: Sequence[IdleGpu]) -> str:
 
 def idle_of(runs: Iterable[Run]) -> dict[UUID, str]:
     """What is said of the GPUs of these runs that do nothing, by run; those without any are left out."""
-    idle = idle_gpus(timezone.now(), {run.pk for run in runs})
+    holding = {run.pk for run in runs if run.run_state not in END_STATES}
+    idle = idle_gpus(timezone.now(), holding) if holding else []
     return {run_id: idle_words(gpus) for (run_id, _), gpus in by_run(idle).items()}
 
 

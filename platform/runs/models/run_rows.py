@@ -116,6 +116,8 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["state", "pool", "priority", "created_at"], name="run_queue"),
             models.Index(fields=["project", "-created_at"], name="run_list"),
+            # For a page over many projects: without it all their runs are read and sorted for each.
+            models.Index(fields=["-created_at", "-id"], name="run_newest"),
             models.Index(fields=["workload"], name="run_workload"),
         ]
         constraints = [

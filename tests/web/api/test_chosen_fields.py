@@ -5,12 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 import api.openapi_document as openapi_documents
 from accounts.models import Project, User
 from api.chosen_fields import can_choose
 from api.openapi_document import openapi_document
+from runs.run_body import ROW_FIELDS
 from tests.web.api.token_clients import with_token
 from tests.web.conftest import MakeRun
 
@@ -31,6 +34,22 @@ def test_rows_and_objects_have_the_chosen_fields_alone(client: APIClient, projec
     assert [row.keys() for row in page["results"]] == [{"id", "state"}]
     assert [row.keys() for row in client.get(page["next"]).json()["results"]] == [{"id", "state"}], "pages keep them"
     assert client.get(f"/api/v1/runs/{run.pk}", {"fields": "name"}).json() == {"name": run.name}
+
+
+def test_of_runs_whose_columns_are_asked_for_nothing_else_is_read(
+    client: APIClient, project: Project, make_run: MakeRun
+) -> None:
+    make_run(project, state="running", tags=["a"])
+    make_run(project)
+    whole = client.get("/api/v1/runs").json()["results"]
+    chosen = client.get("/api/v1/runs", {"fields": ",".join(sorted(ROW_FIELDS))}).json()["results"]
+    assert chosen == [{name: row[name] for name in ROW_FIELDS} for row in whole]
+    with CaptureQueriesContext(connection) as captured:
+        client.get("/api/v1/runs", {"fields": "id,state"})
+    asked = [query["sql"] for query in captured if 'FROM "runs_run"' in query["sql"]]
+    assert [sql.partition(" FROM ")[0].count('"runs_run".') for sql in asked] == [3], "with the time that pages go by"
+    assert not any("JOIN" in sql.partition(" WHERE ")[0] for sql in asked)
+    assert not any("fleet_" in query["sql"] for query in captured)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from api.rate_limits import WINDOW_SECONDS
+from live.broker import broker
 from tests.web.api.token_clients import with_token
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +64,6 @@ def test_reading_goes_on_without_the_broker(alice: User, limit: int, monkeypatch
     def fail(*_: Any, **__: Any) -> None:
         raise BrokerAway("connection refused")
 
-    monkeypatch.setattr(cache, "add", fail)
+    monkeypatch.setattr(broker(), "pipeline", fail)
     client = with_token(alice)
     assert [client.get("/api/v1/me").status_code for _ in range(limit + 1)] == [200] * (limit + 1)
