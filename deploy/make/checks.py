@@ -41,7 +41,7 @@ DJANGO = (
     Check("migrations are complete", (sys.executable, "manage.py", "makemigrations", "--check", "--dry-run")),
 )
 SCHEMA, TYPES_OF_IT = "frontend/openapi.json", "frontend/src/api/schema.ts"
-CLIENT_OF_IT = ("deploy/client/tandem/rest_models.py", "deploy/client/tandem/synchronous")
+CLIENT_OF_IT = ("deploy/client/tandem/rest_models", "deploy/client/tandem/synchronous")
 SPECTACULAR = (sys.executable, "manage.py", "spectacular", "--format", "openapi-json", "--validate", "--fail-on-warn")
 DIFF = ("git", "diff", "--exit-code", "--stat", "--")
 CONTRACT = (
