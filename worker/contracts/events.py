@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, model_validator
 from worker.contracts.adapter_files import AdapterFile, listing_sha256
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index, Name
-from worker.contracts.lanes import StartStep
+from worker.contracts.lanes import LaneWork, StallState, StartStep
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeReport
 from worker.contracts.sample_reports import GroupOutcome, SampleInfo
@@ -81,6 +81,23 @@ class LaneStartEvent(Event):
     type: Literal["lane_start"] = "lane_start"
     step: StartStep
     lanes: Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class LaneStallEvent(Event):
+    """A lane makes no progress with what it was called for, was ended for that, or goes on after all."""
+
+    type: Literal["lane_stall"] = "lane_stall"
+    lane: str
+    work: LaneWork
+    state: StallState
+    since: float
+    """Unix time of the last sign of progress."""
+    limit_seconds: Annotated[float, Field(gt=0)]
+    """After so many seconds without one its process is ended."""
+    longest_seconds: Annotated[float, Field(ge=0)] | None = None
+    """What the longest such call took that was measured; empty before the first has ended."""
+    stack: tuple[str, ...] = ()
+    """Where in its program the lane is, the innermost call last; empty while its process does not answer."""
 
 
 class StateEvent(Event):
@@ -360,6 +377,7 @@ RunEvent = Annotated[
     PhaseEvent
     | LanesEvent
     | LaneStartEvent
+    | LaneStallEvent
     | StateEvent
     | ResumedEvent
     | MetricsEvent

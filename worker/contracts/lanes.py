@@ -1,5 +1,5 @@
 """Lanes: the `lanes` and `elastic` sections of a `RunSpec`, which say how many a run asks for and how far that may
-change, `LaneGrant`, one lane that it was given, and `StartStep`, how far its process is."""
+change, `LaneGrant`, one lane that it was given, `StartStep`, how far its process is, and `LaneWork`, what it does."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -144,3 +144,38 @@ class StartStep(StrEnum):
     """It imports its libraries and loads the model, or the rewards' networks."""
     READY = "ready"
     """It can work."""
+
+
+class LaneWork(StrEnum):
+    """What a driver has called on a lane."""
+
+    START = "start"
+    """The start of its process."""
+    LOAD = "load"
+    IDENTIFY = "identify"
+    """Telling which accelerators it sees."""
+    SWITCH = "switch"
+    """A trainer lane's change to generation, or back."""
+    PULL = "pull"
+    GENERATE = "generate"
+    SCORE = "score"
+    ACCUMULATE = "accumulate"
+    COMMIT = "commit"
+    SNAPSHOT = "snapshot"
+    PUBLISH = "publish"
+    CHECKPOINT = "checkpoint"
+    RESTORE = "restore"
+    EXPORT = "export"
+
+
+class StallState(StrEnum):
+    """How a lane that makes no progress is seen."""
+
+    SLOW = "slow"
+    """Its process answers, and its work does not go on."""
+    SILENT = "silent"
+    """Its process does not answer either."""
+    HUNG = "hung"
+    """It was waited for long enough: its process is ended."""
+    WORKING = "working"
+    """It goes on after all."""

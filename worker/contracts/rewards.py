@@ -136,6 +136,10 @@ SETTINGS_OF: dict[RewardName, type[Contract]] = {
 }
 
 
+MAX_RETRY_WAIT_SECONDS = 30.0
+"""The longest wait before a retry, also where a scorer asks for more: the run waits meanwhile."""
+
+
 class RewardSpec(Contract):
     """One scorer: what it counts in training, and what happens when it fails. `watched` rewards are measured and shown
     but not trained on, to make reward hacking visible."""
@@ -176,6 +180,11 @@ class RewardSpec(Contract):
     def key(self) -> str:
         """The name under which its scores are stored and drawn: the label, else the scorer's name."""
         return self.label or self.name.value
+
+    @property
+    def max_seconds(self) -> float:
+        """The longest time in which a fragment is scored, or given up."""
+        return (self.num_retries + 1) * self.timeout_seconds + self.num_retries * MAX_RETRY_WAIT_SECONDS
 
     @property
     def may_be_missing(self) -> bool:

@@ -24,8 +24,9 @@
 ```
 
 Invariants: the scheduler alone decides what lanes do; every event it receives is something that happened; the driver
-never waits for the web. A lost rollout or reward lane is restarted and its work repeated from the same seeds; a lost
-trainer rank rewinds the run to its last checkpoint. Both are bounded and reported.
+never waits for the web. A lane that hangs is ended, and so lost. A lost rollout or reward lane is restarted and its
+work repeated from the same seeds; a lost trainer rank rewinds the run to its last checkpoint. All are bounded and
+reported.
 """
 
 import logging
@@ -36,6 +37,7 @@ from typing import Any
 import ray
 
 from worker.contracts.events import Phase
+from worker.contracts.lanes import LaneWork
 from worker.contracts.states import RunState
 from worker.engine.actors.reports import CallReport
 from worker.engine.build import build_scheduler
@@ -46,6 +48,7 @@ from worker.engine.control.checkpoint_restorer import CheckpointRestorer
 from worker.engine.control.checkpoint_saver import CheckpointSaver
 from worker.engine.control.command_queue import StopOverdueError
 from worker.engine.control.lane_supervisor import LaneSupervisor
+from worker.engine.control.lane_watchdog import LaneWatchdog
 from worker.engine.control.pending_calls import PendingCalls, RewindNeededError
 from worker.engine.control.ray_executor import RayExecutor
 from worker.engine.control.replanner import Replanner
@@ -89,7 +92,14 @@ class Controller:
         self._components = components
         self._answer, self._client = components.answer, components.telemetry.client
         self._metrics, self._commands, self._spans = components.metrics, components.commands, components.spans
-        self._calls = PendingCalls(on_report=self._forward_logs, on_lane_lost=self._lane_lost)
+        self._calls = PendingCalls(on_report=self._reported, on_lane_lost=self._lane_lost)
+        self._watchdog = LaneWatchdog(
+            calls=self._calls,
+            lanes=components.lanes,
+            client=self._client,
+            score_seconds=sum(reward.max_seconds for reward in self._answer.spec.rewards),
+            on_hung=self._lane_hung,
+        )
         self._gang = TrainerGang(components.lanes, self._calls)
         self._supervisor = LaneSupervisor(
             answer=components.answer,
@@ -284,6 +294,7 @@ class Controller:
     def _step_calls(self) -> None:
         if len(self._calls):
             self._calls.step(POLL_SECONDS)
+            self._watchdog.step()
         else:
             time.sleep(POLL_SECONDS)
 
@@ -292,6 +303,7 @@ class Controller:
         while len(self._calls):
             self._poll_web()
             self._calls.step(POLL_SECONDS)
+            self._watchdog.step()
             self._spans.settle(is_paused=False)
 
     def _apply_commands(self, scheduler: Scheduler) -> None:
@@ -319,7 +331,8 @@ class Controller:
 
     # --- events -----------------------------------------------------------------------------------------------------
 
-    def _forward_logs(self, lane: str, report: CallReport[Any]) -> None:
+    def _reported(self, lane: str, work: LaneWork, report: CallReport[Any]) -> None:
+        self._watchdog.answered(lane, work, report)
         for record in report.logs:
             self._components.telemetry.logs.forward(lane, record)
 
@@ -347,6 +360,13 @@ class Controller:
         self._spans.lost(lane)
         if not self._resizer.lost(lane, reason):
             self._supervisor.lost(lane, reason)
+
+    def _lane_hung(self, lane: str, reason: str) -> None:
+        """End a lane that does not go on, which is lost with that. Raises as `_lane_lost`."""
+        logger.error("lane %s hangs and is ended: %s", lane, reason)
+        self._components.lanes.end_process(lane)
+        self._calls.forget_lane(lane)
+        self._lane_lost(lane, reason)
 
     def _join(self, lane: str) -> None:
         """Let a lane that is ready join the scheduler."""

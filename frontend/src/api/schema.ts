@@ -4545,7 +4545,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "items";
-            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"])[];
+            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"])[];
         };
         readonly JsonValue: Json;
         readonly LabelsToTry: {
@@ -4727,6 +4727,76 @@ export interface components {
             readonly rewards_on_gpus: boolean;
         };
         /**
+         * LaneStallEvent
+         * @description A lane makes no progress with what it was called for, was ended for that, or goes on after all.
+         */
+        readonly LaneStallEvent: {
+            readonly seq: number;
+            readonly at: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "lane_stall";
+            readonly lane: string;
+            readonly work: components["schemas"]["LaneWork"];
+            readonly state: components["schemas"]["StallState"];
+            /** @description Unix time of the last sign of progress. */
+            readonly since: number;
+            /** @description After so many seconds without one its process is ended. */
+            readonly limit_seconds: number;
+            /**
+             * @description What the longest such call took that was measured; empty before the first has ended.
+             * @default null
+             */
+            readonly longest_seconds: number | null;
+            /**
+             * @description Where in its program the lane is, the innermost call last; empty while its process does not answer.
+             * @default []
+             */
+            readonly stack: readonly string[];
+        };
+        /**
+         * LaneStallFields
+         * @description A lane makes no progress with what it was called for, was ended for that, or goes on after all.
+         */
+        readonly LaneStallFields: {
+            readonly lane: string;
+            readonly work: components["schemas"]["LaneWork"];
+            readonly state: components["schemas"]["StallState"];
+            /** @description Unix time of the last sign of progress. */
+            readonly since: number;
+            /** @description After so many seconds without one its process is ended. */
+            readonly limit_seconds: number;
+            /**
+             * @description What the longest such call took that was measured; empty before the first has ended.
+             * @default null
+             */
+            readonly longest_seconds: number | null;
+            /**
+             * @description Where in its program the lane is, the innermost call last; empty while its process does not answer.
+             * @default []
+             */
+            readonly stack: readonly string[];
+        };
+        /**
+         * LaneStallItem
+         * @description A `lane_stall` event in the stream.
+         */
+        readonly LaneStallItem: {
+            /** @description The item's number in the run's stream. */
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "lane_stall";
+            /** @description Unix time in seconds, by the driver's clock. */
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["LaneStallFields"];
+        };
+        /**
          * LaneStartEvent
          * @description Lanes are a step further on their way to work: at a run's start, and where a process is started anew. Trainer
          *     lanes are ready together, since they form one process group.
@@ -4791,6 +4861,12 @@ export interface components {
          * @enum {string}
          */
         readonly LaneStep: "waiting" | "starting" | "leaving" | "joined" | "kept" | "released" | "given_up";
+        /**
+         * LaneWork
+         * @description What a driver has called on a lane.
+         * @enum {string}
+         */
+        readonly LaneWork: "start" | "load" | "identify" | "switch" | "pull" | "generate" | "score" | "accumulate" | "commit" | "snapshot" | "publish" | "checkpoint" | "restore" | "export";
         /**
          * LanesEvent
          * @description All lanes of the run, and the batch algebra; a later event replaces it. It comes when lanes are placed, and at
@@ -7875,7 +7951,7 @@ export interface components {
              */
             readonly resize: components["schemas"]["Resize"] | null;
         };
-        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["LaneStartEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
+        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["LaneStartEvent"] | components["schemas"]["LaneStallEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
         readonly RunGroup: {
             /** @description What its runs have in common; empty for no tag, no preset or a deleted account. */
@@ -8977,6 +9053,12 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["StalenessFields"];
         };
+        /**
+         * StallState
+         * @description How a lane that makes no progress is seen.
+         * @enum {string}
+         */
+        readonly StallState: "slow" | "silent" | "hung" | "working";
         readonly StartCheck: {
             readonly name: components["schemas"]["StartCheckName"];
             /** @description `unknown` is what cannot be seen from the server; the text says why. */
@@ -9084,7 +9166,7 @@ export interface components {
              */
             readonly num_per_batch: number;
         };
-        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
+        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
         /**
          * SweepBody
          * @description A sweep in full.
@@ -9771,11 +9853,15 @@ export type LaneMovePage = components['schemas']['LaneMovePage'];
 export type LaneProgress = components['schemas']['LaneProgress'];
 export type LaneRole = components['schemas']['LaneRole'];
 export type LaneSpec = components['schemas']['LaneSpec'];
+export type LaneStallEvent = components['schemas']['LaneStallEvent'];
+export type LaneStallFields = components['schemas']['LaneStallFields'];
+export type LaneStallItem = components['schemas']['LaneStallItem'];
 export type LaneStartEvent = components['schemas']['LaneStartEvent'];
 export type LaneStartFields = components['schemas']['LaneStartFields'];
 export type LaneStartItem = components['schemas']['LaneStartItem'];
 export type LaneStates = components['schemas']['LaneStates'];
 export type LaneStep = components['schemas']['LaneStep'];
+export type LaneWork = components['schemas']['LaneWork'];
 export type LanesEvent = components['schemas']['LanesEvent'];
 export type LanesFields = components['schemas']['LanesFields'];
 export type LanesItem = components['schemas']['LanesItem'];
@@ -10037,6 +10123,7 @@ export type StalenessColumns = components['schemas']['StalenessColumns'];
 export type StalenessEvent = components['schemas']['StalenessEvent'];
 export type StalenessFields = components['schemas']['StalenessFields'];
 export type StalenessItem = components['schemas']['StalenessItem'];
+export type StallState = components['schemas']['StallState'];
 export type StartCheck = components['schemas']['StartCheck'];
 export type StartCheckName = components['schemas']['StartCheckName'];
 export type StartCheckState = components['schemas']['StartCheckState'];
@@ -14684,9 +14771,12 @@ export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<component
 export const laneActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionKind"]> = ["cordon", "resume"];
 export const laneKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneKind"]> = ["gpu", "cpu"];
 export const laneRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneRole"]> = ["rollout", "trainer", "reward"];
+export const laneStallEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStallEvent"]["type"]> = ["lane_stall"];
+export const laneStallItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStallItem"]["type"]> = ["lane_stall"];
 export const laneStartEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStartEvent"]["type"]> = ["lane_start"];
 export const laneStartItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStartItem"]["type"]> = ["lane_start"];
 export const laneStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStep"]> = ["waiting", "starting", "leaving", "joined", "kept", "released", "given_up"];
+export const laneWorkValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneWork"]> = ["start", "load", "identify", "switch", "pull", "generate", "score", "accumulate", "commit", "snapshot", "publish", "checkpoint", "restore", "export"];
 export const lanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesEvent"]["type"]> = ["lanes"];
 export const lanesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesItem"]["type"]> = ["lanes"];
 export const lendEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LendEvent"]["type"]> = ["lend"];
@@ -14774,6 +14864,7 @@ export const spansItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const staleClipValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StaleClip"]> = ["proximal", "behaviour"];
 export const stalenessEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessEvent"]["type"]> = ["staleness"];
 export const stalenessItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessItem"]["type"]> = ["staleness"];
+export const stallStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StallState"]> = ["slow", "silent", "hung", "working"];
 export const startCheckNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartCheckName"]> = ["spec", "model", "rewards", "prompts", "memory", "disk", "project", "queue", "end"];
 export const startCheckStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartCheckState"]> = ["fine", "warning", "refused", "unknown"];
 export const startStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartStep"]> = ["requested", "placed", "loading", "ready"];

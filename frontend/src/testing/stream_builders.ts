@@ -1,6 +1,8 @@
 /** Items of a run's stream, as payloads for tests: see `builders.ts`. */
 
 import type {
+  LaneStallFields,
+  LaneStallItem,
   LaneStartItem,
   LendItem,
   LogItem,
@@ -42,6 +44,21 @@ export function phaseItem(stream_seq: number): PhaseItem {
 
 export function laneStartItem(stream_seq: number): LaneStartItem {
   return { ...envelope({ stream_seq }), type: "lane_start", body: { step: "ready", lanes: ["rollout-0"] } };
+}
+
+/** Stands still since second 100 with a generation, of which the longest took 5 s. */
+export function laneStallItem(fields: Partial<LaneStallFields> = {}, stream_seq = 1, attempt = 1): LaneStallItem {
+  const body: LaneStallFields = {
+    lane: "rollout-0",
+    work: "generate",
+    state: "slow",
+    since: 100,
+    limit_seconds: 120,
+    longest_seconds: 5,
+    stack: ["generate_all (sampler.py:120)", "synchronize (torch.py:8)"],
+    ...fields,
+  };
+  return { ...envelope({ stream_seq, attempt }), type: "lane_stall", body };
 }
 
 export function resumedItem(stream_seq: number, batch: number): ResumedItem {

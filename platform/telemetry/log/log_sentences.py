@@ -14,6 +14,7 @@ from worker.contracts.events import (
     EvaluationEvent,
     GateEvent,
     LanesEvent,
+    LaneStallEvent,
     LaneStartEvent,
     LendEvent,
     LogEvent,
@@ -28,6 +29,7 @@ from worker.contracts.events import (
     SoftwareEvent,
     StateEvent,
 )
+from worker.contracts.lanes import StallState
 from worker.contracts.resizing import ResizeReport, ResizeState
 from worker.contracts.states import RunState
 
@@ -35,6 +37,13 @@ DRIVER = "driver"
 MIB = 1024 * 1024
 
 _RESIZES = {ResizeState.ACCEPTED: "Resizing", ResizeState.DONE: "Resized", ResizeState.FAILED: "Resize failed"}
+
+_STALLS = {
+    StallState.SLOW: LogLevel.WARNING,
+    StallState.SILENT: LogLevel.WARNING,
+    StallState.HUNG: LogLevel.ERROR,
+    StallState.WORKING: LogLevel.INFO,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,8 @@ def log_line(event: RunEvent) -> LogLine | None:
             return LogLine(LogLevel(level), message, source)
         case StateEvent() | CommandDoneEvent() | GateEvent() | RewardHackingEvent() | LanesEvent():
             return _judged(event)
+        case LaneStallEvent(state=state):
+            return LogLine(_STALLS[state], _stall(event))
         case SamplesEvent(samples=samples, batch=batch, purpose=purpose, policy_version=version):
             return LogLine(LogLevel.DEBUG, f"{len(samples)} samples of batch {batch} ({purpose}, v{version})")
         case PublishEvent(policy_version=version, num_tensors=number, num_bytes=size, seconds=seconds):
@@ -110,6 +121,22 @@ def _judged(event: StateEvent | CommandDoneEvent | GateEvent | RewardHackingEven
         case LanesEvent(resize=resize):
             assert resize is not None
             return LogLine(LogLevel.ERROR if resize.state is ResizeState.FAILED else LogLevel.INFO, _resize(resize))
+
+
+def _stall(event: LaneStallEvent) -> str:
+    seconds = event.at - event.since
+    known = f" ({event.longest_seconds:.1f} s at most so far)" if event.longest_seconds is not None else ""
+    where = f"; it is in {' ← '.join(reversed(event.stack))}" if event.stack else ""
+    match event.state:
+        case StallState.WORKING:
+            return f"{event.lane} goes on to {event.work}"
+        case StallState.SLOW:
+            until = f"it is ended at {event.limit_seconds:.0f} s"
+            return f"{event.lane} has made no progress to {event.work} for {seconds:.0f} s{known}: {until}{where}"
+        case StallState.SILENT:
+            return f"The process of {event.lane}, which is to {event.work}, does not answer: soon it is ended{where}"
+        case StallState.HUNG:
+            return f"{event.lane} made no progress to {event.work} for {seconds:.0f} s{known} and is ended{where}"
 
 
 def _resize(report: ResizeReport) -> str:

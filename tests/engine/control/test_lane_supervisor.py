@@ -7,6 +7,7 @@ import pytest
 
 from tests.engine.control.four_lanes import ROLES
 from tests.engine.driving import bootstrap_answer
+from worker.contracts.lanes import LaneWork
 from worker.contracts.names import LaneRole, TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control.cluster_lanes import LaneHandle, LanesLostError
@@ -51,7 +52,7 @@ class FakeLanes:
 class FakeCalls:
     """Takes the place of `PendingCalls`, and awaits nothing."""
 
-    def start(self, refs: dict[str, Any], then: Any) -> None:
+    def start(self, work: LaneWork, refs: dict[str, Any], then: Any) -> None:
         pass
 
 

@@ -3,6 +3,7 @@
 import pytest
 import ray
 
+from worker.contracts.lanes import LaneWork
 from worker.engine.control.pending_calls import PendingCalls
 
 pytestmark = pytest.mark.ray
@@ -14,10 +15,10 @@ def fail(reason: str) -> None:
 
 
 def test_where_several_lanes_of_a_call_raise_the_call_fails_once(ray_address: str) -> None:
-    calls = PendingCalls(on_report=lambda lane, report: None, on_lane_lost=lambda lane, reason: None)
+    calls = PendingCalls(on_report=lambda lane, work, report: None, on_lane_lost=lambda lane, reason: None)
     refs = {lane: fail.remote(f"{lane} has no memory") for lane in ("trainer-0", "trainer-1")}
     reasons: list[str] = []
-    calls.start(refs, lambda reports: pytest.fail("no lane has answered"), otherwise=reasons.append)
+    calls.start(LaneWork.LOAD, refs, lambda reports: pytest.fail("no lane has answered"), otherwise=reasons.append)
     while len(calls):
         calls.step(1.0)
     assert reasons in (["ValueError: trainer-0 has no memory"], ["ValueError: trainer-1 has no memory"])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from safetensors.torch import load
 
-from tests.engine.driving import LANE_RESOURCES, Driven, bootstrap_answer, grants, start_driver
+from tests.engine.driving import LANE_RESOURCES, Driven, bootstrap_answer, grants, is_alive, start_driver
 from tests.engine.ray.local_versions import local_versions
 from tests.engine.ray.reported import check_tiling, kinds, losses, published, replayed, results, shown_seeds
 from tests.engine.telemetry.ingest_server import start_ingest
@@ -209,6 +209,31 @@ def test_a_lending_run_that_loses_lanes_has_bitwise_the_results_of_an_uninterrup
     replay = replayed(driven)
     assert replay.num_starts == 2, "the lost trainer rank led to a new scheduler"
     assert replay.num_actions > 0
+
+
+@pytest.mark.slow
+def test_a_run_whose_lanes_hang_has_bitwise_the_results_of_an_uninterrupted_one(
+    drive: Drive, make_spec: MakeSpec, reference: Reference
+) -> None:
+    """A process of each role is stopped for ever. Paused first, since a tiny batch ends before that could happen."""
+    driven = resume_reference(drive, reference_spec(make_spec, num_rollout=1), reference)
+    driven.command("c1", "pause")
+    driven.until(lambda: driven.states()[-1:] == ["paused"])
+    stopped = [driven.pids()[lane] for lane in ("rollout-0", "reward-0", "trainer-0")]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    driven.command("c2", "resume")
+    assert driven.finish() == 0
+
+    assert driven.states()[-1] == "completed"
+    assert not any(map(is_alive, stopped))
+    events = driven.ingest.of_type("lane_stall")
+    for lane in ("rollout-0", "reward-0", "trainer-0"):
+        states = [event["state"] for event in events if event["lane"] == lane]
+        assert states == ["silent", "hung"], lane
+    waits = [event["at"] - event["since"] for event in events if event["state"] == "hung"]
+    assert max(waits) < 60, "a process that is stopped is noticed within a minute"
+    check_against(driven, reference)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from tests.engine.reward.scripted_reward import PICTURES, PROMPTS, ScriptedReward, caller, spec
 from worker.contracts.prompts import Prompt, parse_prompts
+from worker.contracts.rewards import MAX_RETRY_WAIT_SECONDS
 from worker.engine.reward import reward_caller
 from worker.engine.reward.base import RewardResult, ScorerUnavailableError
-from worker.engine.reward.reward_caller import MAX_WAIT_SECONDS, RewardCaller, wait_seconds
+from worker.engine.reward.reward_caller import RewardCaller, wait_seconds
 
 
 def test_only_retryable_samples_are_retried() -> None:
@@ -138,9 +139,9 @@ def test_whatever_a_scorer_answers_each_sample_has_its_first_score_or_its_last_e
 
 def test_waits_double_up_to_a_bound_unless_the_scorer_requests_one() -> None:
     assert [wait_seconds(number, None) for number in range(4)] == [0.5, 1.0, 2.0, 4.0]
-    assert wait_seconds(60, None) == MAX_WAIT_SECONDS
+    assert wait_seconds(60, None) == MAX_RETRY_WAIT_SECONDS
     assert wait_seconds(0, 7.0) == 7.0
-    assert wait_seconds(0, 1e9) == MAX_WAIT_SECONDS
+    assert wait_seconds(0, 1e9) == MAX_RETRY_WAIT_SECONDS
 
 
 def test_a_retry_waits_for_as_long_as_the_scorer_requests() -> None:

@@ -9,23 +9,35 @@ import gc
 import logging
 import os
 import socket
+import sys
+import threading
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import ClassVar, TypeVar
 
-from worker.engine.actors.reports import CallReport, LaneLocation
+import ray
+
+from worker.engine.actors.reports import CallReport, LaneLocation, LaneProgress
 from worker.engine.devices.visibility import check_device, see_only, visible_uuids
+from worker.engine.progress import num_steps
 from worker.engine.telemetry.log_forwarding import BufferingHandler
 from worker.engine.unwanted_imports import without_unwanted_imports
 
 T = TypeVar("T")
 
+WATCHING = "watching"
+"""The concurrency group of the thread that answers while the others work."""
+MAX_STACK = 6
+"""Innermost calls of a stack that is reported: from the engine's method into what it waits for."""
+
 
 class LaneActor:
     """An actor whose methods return a `CallReport`, or a tuple that begins with one."""
 
-    concurrency_groups: ClassVar[dict[str, int]] = {}
+    concurrency_groups: ClassVar[dict[str, int]] = {WATCHING: 1}
     """Ray's concurrency groups: by name, the number of threads beside the default one, which runs calls in order."""
 
     def __init__(self, lane: str, device: str) -> None:
@@ -41,7 +53,8 @@ class LaneActor:
     def location(self) -> CallReport[LaneLocation]:
         """The lane's host and process; answered as soon as the process is up."""
         start = time.monotonic()
-        return self._report(start, LaneLocation(node=socket.gethostname(), pid=os.getpid()))
+        node_id = ray.get_runtime_context().get_node_id()
+        return self._report(start, LaneLocation(node=socket.gethostname(), node_id=node_id, pid=os.getpid()))
 
     def uuids(self) -> CallReport[tuple[str, ...]]:
         """The UUIDs of the accelerators that this process sees; asked for behind `load`, which calls are answered after
@@ -52,6 +65,11 @@ class LaneActor:
     def clock(self) -> float:
         """A reading of the lane's monotonic clock, in seconds."""
         return time.monotonic()
+
+    @ray.method(concurrency_group=WATCHING)
+    def progress(self) -> LaneProgress:
+        """How far the lane is, answered while it works."""
+        return LaneProgress(num_steps=num_steps(), stack=working_stack())
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
@@ -71,3 +89,13 @@ class LaneActor:
     def _report(self, start: float, value: T) -> CallReport[T]:
         """The report of a call that began at `start` and ends now, with the log records since the last report."""
         return CallReport(start=start, end=time.monotonic(), value=value, logs=self._logs.take())
+
+
+def working_stack() -> tuple[str, ...]:
+    """The innermost calls of the thread of this process that carries out an actor's method; empty where none does."""
+    actors = str(Path(__file__).parent)
+    for thread, frame in sys._current_frames().items():
+        calls = traceback.extract_stack(frame)
+        if thread != threading.get_ident() and any(call.filename.startswith(actors) for call in calls):
+            return tuple(f"{call.name} ({Path(call.filename).name}:{call.lineno})" for call in calls[-MAX_STACK:])
+    return ()

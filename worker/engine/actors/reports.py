@@ -15,10 +15,22 @@ class LaneLocation:
 
     node: str
     """The host's name."""
+    node_id: str
+    """Ray's id of the node."""
     pid: int
     """The process id on that host."""
     uuids: tuple[str, ...] = ()
     """UUIDs of the accelerators that the process sees; empty before it has loaded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneProgress:
+    """What a lane says of its work while it is at it."""
+
+    num_steps: int
+    """As `worker.engine.progress.num_steps`."""
+    stack: tuple[str, ...]
+    """Where in its program it is, the innermost call last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

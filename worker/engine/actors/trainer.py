@@ -68,7 +68,7 @@ def _shard_info(shard: PublishedShard) -> ShardInfo:
 class TrainerActor(GeneratingActor):
     """One rank of the trainer gang."""
 
-    concurrency_groups: ClassVar = PUBLISHING_GROUP
+    concurrency_groups: ClassVar = {**GeneratingActor.concurrency_groups, **PUBLISHING_GROUP}
 
     _trainer_rank: "TrainerRank"
     _snapshot: "tuple[int, ShardSnapshots] | None" = None

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ray
+from ray import ObjectRef
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
@@ -19,11 +20,12 @@ from worker.contracts.events import LaneInfo
 from worker.contracts.lanes import NODE_ID_LABEL, LaneGrant
 from worker.contracts.names import LaneRole
 from worker.engine.actors.lane import LaneActor
-from worker.engine.actors.reports import LaneLocation
+from worker.engine.actors.reports import LaneLocation, LaneProgress
 from worker.engine.actors.reward import RewardActor
 from worker.engine.actors.rollout import RolloutActor
 from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.clocks import MAX_ROUND_TRIP_SECONDS, DriverClock, LaneClock
+from worker.engine.control.lane_process import end_at
 from worker.engine.errors import EngineError
 
 logger = logging.getLogger(__name__)
@@ -214,6 +216,27 @@ class ClusterLanes:
     def kill(self, lane: str) -> None:
         """End a lane's actor at once, dead or alive; its placement group stays."""
         ray.kill(self._handles[lane].actor, no_restart=True)
+
+    def ask_progress(self, lane: str) -> ObjectRef:
+        """Ask a lane how far it is, without waiting for the answer."""
+        call: ObjectRef = self._handles[lane].actor.progress.remote()
+        return call
+
+    def progress_told(self, call: ObjectRef) -> LaneProgress | None:
+        """What the lane has answered; `None` before it has, and from one that has died, whose calls tell of that."""
+        ready, _ = ray.wait([call], timeout=0)
+        try:
+            told: LaneProgress | None = ray.get(call) if ready else None
+        except ray.exceptions.RayActorError:
+            return None
+        return told
+
+    def end_process(self, lane: str) -> None:
+        """End a lane's process that does not hear of `kill`; its actor is lost with it."""
+        location = self._handles[lane].location
+        self.kill(lane)
+        if location is not None:
+            end_at(location)
 
     def close(self) -> None:
         """Free everything the lanes hold on the cluster."""

@@ -20,7 +20,7 @@ from ray import ObjectRef
 
 from worker.contracts.events import LanesEvent, LaneStartEvent
 from worker.contracts.ingest import BootstrapAnswer
-from worker.contracts.lanes import StartStep
+from worker.contracts.lanes import LaneWork, StartStep
 from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import are_same_devices
 from worker.contracts.resizing import ResizeReport
@@ -198,7 +198,7 @@ class LaneSupervisor:
 
     def _start(self, lane: str) -> None:
         self._tell_start(StartStep.REQUESTED, [lane])
-        self._calls.start({lane: self._lanes[lane].actor.location.remote()}, self._started)
+        self._calls.start(LaneWork.START, {lane: self._lanes[lane].actor.location.remote()}, self._started)
 
     def _started(self, reports: Reports) -> None:
         self.located(reports)
@@ -220,7 +220,7 @@ class LaneSupervisor:
             ref = actor.load.remote(self._answer.spec, self._answer.base_model_path, self._prompts)
         else:
             ref = actor.load.remote(self._answer.spec, self._answer.secrets)
-        self._calls.start({lane: ref}, self._loaded, otherwise=self._tentative.get(lane))
+        self._calls.start(LaneWork.LOAD, {lane: ref}, self._loaded, otherwise=self._tentative.get(lane))
 
     def _gang_loaded(self, reports: Reports) -> None:
         self.gang_start_seconds = time.monotonic() - self._gang_started_at
@@ -242,7 +242,7 @@ class LaneSupervisor:
         """Ask lanes that were granted GPUs by UUID which ones they see, now that they have loaded."""
         asked = {lane: self._lanes[lane].actor.uuids.remote() for lane in lanes if self._lanes.uuids(lane)}
         if asked:
-            self._calls.start(asked, self._devices_told)
+            self._calls.start(LaneWork.IDENTIFY, asked, self._devices_told)
 
     def _devices_told(self, reports: Reports) -> None:
         for lane, report in reports.items():

@@ -2,9 +2,11 @@
 
 A call is one method on one lane, or on every lane of the gang. Its continuation `then` runs in the driver's main thread
 once every lane has answered. When a lane dies, its calls are dropped and `on_lane_lost` is called; any other error of
-an actor ends the run and is raised here as the exception that the actor raised.
+an actor ends the run and is raised here as the exception that the actor raised. How long a call may take is not decided
+here: see `lane_watchdog`.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import ray
 from ray import ObjectRef
 
+from worker.contracts.lanes import LaneWork
 from worker.engine.actors.reports import CallReport
 from worker.engine.errors import EngineError
 
@@ -26,6 +29,9 @@ Reports = dict[str, CallReport[Any]]
 
 @dataclass(slots=True)
 class _Call:
+    work: LaneWork
+    begun_at: float
+    """The driver's monotonic clock."""
     then: Callable[[Reports], None]
     otherwise: Callable[[str], None] | None
     waiting: set[str]
@@ -33,15 +39,24 @@ class _Call:
     reports: Reports = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """What a lane has not answered."""
+
+    work: LaneWork
+    begun_at: float
+    """The driver's monotonic clock."""
+
+
 class PendingCalls:
     """Awaits the reports of actor calls."""
 
     def __init__(
-        self, *, on_report: Callable[[str, CallReport[Any]], None], on_lane_lost: Callable[[str, str], None]
+        self, *, on_report: Callable[[str, LaneWork, CallReport[Any]], None], on_lane_lost: Callable[[str, str], None]
     ) -> None:
         """
         Args:
-            on_report: called as `on_report(lane, report)` for every report, before the call's continuation.
+            on_report: called as `on_report(lane, work, report)` for every report, before the call's continuation.
             on_lane_lost: called as `on_lane_lost(lane, reason)` once for every actor that died.
         """
         self._on_report = on_report
@@ -58,19 +73,29 @@ class PendingCalls:
         """The lanes that have not answered a call."""
         return {lane for lane, _ in self._waiting.values()}
 
+    @property
+    def oldest(self) -> dict[str, OpenCall]:
+        """By lane that has not answered a call, the first of those calls: a lane carries them out in order."""
+        found = dict[str, OpenCall]()
+        for lane, call in self._waiting.values():
+            if lane not in found or call.begun_at < found[lane].begun_at:
+                found[lane] = OpenCall(call.work, call.begun_at)
+        return found
+
     def start(
         self,
+        work: LaneWork,
         refs: Mapping[str, ObjectRef],
         then: Callable[[Reports], None],
         *,
         otherwise: Callable[[str], None] | None = None,
     ) -> None:
-        """Await the reports of one call, whose references `refs` are by lane; `then` receives all of them.
+        """Await the reports of one call for `work`, whose references `refs` are by lane; `then` receives all of them.
 
         `otherwise` is called in its place with the reason where a lane raises an error that must not end the run, once;
         it is not called for a lane that dies.
         """
-        call = _Call(then, otherwise, set(refs))
+        call = _Call(work, time.monotonic(), then, otherwise, set(refs))
         self._waiting.update({ref: (lane, call) for lane, ref in refs.items()})
 
     def step(self, timeout_seconds: float) -> None:
@@ -109,7 +134,7 @@ class PendingCalls:
             call.otherwise(f"{type(error.cause).__name__}: {error.cause}" if error.cause else str(error))
             return
         del self._waiting[ref]
-        self._on_report(lane, report)
+        self._on_report(lane, call.work, report)
         call.reports[lane] = report
         call.waiting.discard(lane)
         if not call.waiting:

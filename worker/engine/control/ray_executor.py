@@ -14,6 +14,7 @@ from typing import assert_never
 
 from ray import ObjectRef
 
+from worker.contracts.lanes import LaneWork
 from worker.contracts.names import LaneRole, Placement
 from worker.contracts.spans import SpanKind
 from worker.engine.actors.remote_version import RemoteVersion
@@ -102,7 +103,7 @@ class RayExecutor:
 
     def _switch(self, action: Switch) -> None:
         ref = self._lanes[action.lane].actor.switch.remote(action.to)
-        self._calls.start({action.lane: ref}, partial(self._switched, action))
+        self._calls.start(LaneWork.SWITCH, {action.lane: ref}, partial(self._switched, action))
 
     def _switched(self, action: Switch, reports: Reports) -> None:
         self._spans.record(action.lane, SpanKind.SWITCH, reports[action.lane])
@@ -111,7 +112,7 @@ class RayExecutor:
     def _pull(self, action: Pull) -> None:
         version = self._versions[action.policy_version]
         ref = self._lanes[action.lane].actor.pull.remote(version)
-        self._calls.start({action.lane: ref}, partial(self._pulled, action))
+        self._calls.start(LaneWork.PULL, {action.lane: ref}, partial(self._pulled, action))
 
     def _pulled(self, action: Pull, reports: Reports) -> None:
         report = reports[action.lane]
@@ -129,7 +130,8 @@ class RayExecutor:
         self._groups.generating(action.fragments)
         generate = self._lanes[action.lane].actor.generate.options(num_returns=1 + num_values)
         report, *values = generate.remote(requests, parts)
-        self._calls.start({action.lane: report}, partial(self._generated, action, requests, parts, values))
+        then = partial(self._generated, action, requests, parts, values)
+        self._calls.start(LaneWork.GENERATE, {action.lane: report}, then)
 
     def _request(self, fragment: Fragment) -> GenerationRequest:
         prompt_index, prompt = self._prompts.find(fragment.key)
@@ -167,7 +169,7 @@ class RayExecutor:
     def _score(self, action: Score) -> None:
         record = self._fragments[action.fragment.key]
         ref = self._lanes[action.lane].actor.score.remote(action.fragment, record.prompt, record.images)
-        self._calls.start({action.lane: ref}, partial(self._scored, action))
+        self._calls.start(LaneWork.SCORE, {action.lane: ref}, partial(self._scored, action))
 
     def _scored(self, action: Score, reports: Reports) -> None:
         report, fragment = reports[action.lane], action.fragment

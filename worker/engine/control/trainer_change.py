@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from worker.contracts.lanes import LaneWork
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import LaneStep, TrainerChangeSeconds
 from worker.engine.actors.remote_version import RemoteVersion
@@ -112,7 +113,7 @@ class TrainerChange:
         """Ask the lanes that are not known to be up; also after a rewind, which has dropped all calls."""
         for lane in sorted(self._not_placed):
             location = self._parts.lanes[lane].actor.location.remote()
-            self._parts.calls.start({lane: location}, self._placed, otherwise=self._fail)
+            self._parts.calls.start(LaneWork.START, {lane: location}, self._placed, otherwise=self._fail)
 
     def _placed(self, reports: Reports) -> None:
         self._parts.supervisor.located(reports)
@@ -190,7 +191,7 @@ class TrainerChange:
                 lanes.replace_actor(lane, LaneRole.TRAINER)
                 located[lane] = lanes[lane].actor.location.remote()
         if located:
-            self._parts.calls.start(located, self._up, otherwise=self._fail)
+            self._parts.calls.start(LaneWork.START, located, self._up, otherwise=self._fail)
         else:
             self._up({})
 

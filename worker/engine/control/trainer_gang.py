@@ -13,6 +13,7 @@ import ray
 from ray import ObjectRef
 
 from worker.contracts.ingest import BootstrapAnswer
+from worker.contracts.lanes import LaneWork
 from worker.contracts.names import LaneRole
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import AccumulationPlan, RestoredCheckpoint, ShardInfo
@@ -64,7 +65,7 @@ class TrainerGang:
             self._num_shards = reports[lanes[0]].value
             then(reports)
 
-        self._calls.start(refs, finish, otherwise=otherwise)
+        self._calls.start(LaneWork.LOAD, refs, finish, otherwise=otherwise)
 
     def accumulate(
         self,
@@ -83,17 +84,18 @@ class TrainerGang:
             parts: references to the parts of trajectories that it needs, flat and in order of the groups.
             then: called with `UpdateStats` of the rank.
         """
-        self._calls.start({lane: self._lanes[lane].actor.accumulate.remote(plan, behaviour, *parts)}, then)
+        call = self._lanes[lane].actor.accumulate.remote(plan, behaviour, *parts)
+        self._calls.start(LaneWork.ACCUMULATE, {lane: call}, then)
 
     def commit(self, num_skipped_groups: int, then: Callable[[Reports], None]) -> None:
         """Take an optimizer step. `num_skipped_groups` of the mini-batch were not accumulated, on purpose."""
         refs = {lane: self._lanes[lane].actor.commit.remote(num_skipped_groups) for lane in self.lanes}
-        self._calls.start(refs, then)
+        self._calls.start(LaneWork.COMMIT, refs, then)
 
     def snapshot(self, policy_version: int, then: Callable[[Reports], None]) -> None:
         """Copy the present weights, for `publish`."""
         refs = {lane: self._lanes[lane].actor.snapshot.remote(policy_version) for lane in self.lanes}
-        self._calls.start(refs, then)
+        self._calls.start(LaneWork.SNAPSHOT, refs, then)
 
     def publish(self, policy_version: int, then: Callable[[RemoteVersion], None]) -> None:
         """Publish the last snapshot as a version, which `then` receives for rollout lanes to pull.
@@ -121,7 +123,7 @@ class TrainerGang:
                 )
             )
 
-        self._calls.start(refs, finish)
+        self._calls.start(LaneWork.PUBLISH, refs, finish)
 
     def save_checkpoint(
         self, uri: str, client_state: dict[str, Any], behaviour: RemoteVersion | None, then: Callable[[Reports], None]
@@ -131,7 +133,7 @@ class TrainerGang:
         refs = {
             lane: self._lanes[lane].actor.save_checkpoint.remote(uri, client_state, behaviour) for lane in self.lanes
         }
-        self._calls.start(refs, then)
+        self._calls.start(LaneWork.CHECKPOINT, refs, then)
 
     def load_checkpoint(
         self,
@@ -158,13 +160,15 @@ class TrainerGang:
                 )
             then(restored, behaviour)
 
-        self._calls.start({lane: refs[0] for lane, refs in returns.items()}, finish, otherwise=otherwise)
+        restored = {lane: refs[0] for lane, refs in returns.items()}
+        self._calls.start(LaneWork.RESTORE, restored, finish, otherwise=otherwise)
 
     def export(self, then: Callable[[Reports, dict[str, bytes]], None]) -> None:
         """Export the weights; `then` also receives the files in diffusers format, by path."""
         pairs = {lane: self._lanes[lane].actor.export.options(num_returns=2).remote() for lane in self.lanes}
         files = pairs[self.lanes[0]][1]
-        self._calls.start({lane: refs[0] for lane, refs in pairs.items()}, partial(_with_files, then, files))
+        exported = {lane: refs[0] for lane, refs in pairs.items()}
+        self._calls.start(LaneWork.EXPORT, exported, partial(_with_files, then, files))
 
 
 def _with_files(then: Callable[[Reports, dict[str, bytes]], None], files: ObjectRef, reports: Reports) -> None:

@@ -34,7 +34,7 @@ CHECKPOINT_FILE = "client_state.json"
 class EmulatedTrainer(EmulatedGenerator):
     """One rank of an emulated trainer gang."""
 
-    concurrency_groups: ClassVar = PUBLISHING_GROUP
+    concurrency_groups: ClassVar = {**EmulatedGenerator.concurrency_groups, **PUBLISHING_GROUP}
 
     _snapshot: tuple[int, int] | None = None
     """The version of the last snapshot and the bytes of its weights, until it is published."""

@@ -37,6 +37,7 @@ from worker.engine.models.lora import add_lora, lora_metadata
 from worker.engine.models.pipeline_adapter import PipelineAdapter
 from worker.engine.models.precision import at_least_fp32, autocast
 from worker.engine.models.trainable import copy_with_shared_base, trainable_parameters, unfreeze
+from worker.engine.progress import advance
 from worker.scheduling.core.decoding import num_decodings
 
 
@@ -126,6 +127,7 @@ class ModelAdapter(PipelineAdapter):
 
     def predict_velocity(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
         """v = eps - x0 of `latents` (N, ...) at `sigmas` (N,), guided, in fp32."""
+        advance()
         scale, negative = conditioning.guidance_scale, conditioning.negative
         guidance.check_scale(self.guidance, scale)
         if not guidance.needs_negative(self.guidance, scale):
@@ -190,6 +192,7 @@ class ModelAdapter(PipelineAdapter):
         """Clean latents (N, ...) as pictures, uint8 of (N, H, W, 3), or as clips, (N, F, H, W, 3)."""
         if pipeline_loading.is_skeleton(self._pipeline.vae):
             raise ModelLoadError("the autoencoder was not loaded on this lane: load the model with `Part.VAE`")
+        advance()
         num_parts = num_decodings(len(latents), height=height, width=width, num_frames=num_frames)
         decoded = (
             self.pixels(part, height=height, width=width, num_frames=num_frames).mul(255).round().to(torch.uint8)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.prompts import Prompt
-from worker.contracts.rewards import RewardSpec
+from worker.contracts.rewards import MAX_RETRY_WAIT_SECONDS, RewardSpec
 from worker.engine.reward.base import Reward, RewardResult, ScorerUnavailableError
 from worker.engine.reward.clip_frames import score_samples
 
@@ -26,8 +26,6 @@ logger = logging.getLogger(__name__)
 
 FIRST_WAIT_SECONDS = 0.5
 """The wait before the first retry; it doubles with each further one."""
-MAX_WAIT_SECONDS = 30.0
-"""The longest wait before a retry, also where a scorer asks for more: the run waits meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +107,6 @@ class RewardCaller:
 
 def wait_seconds(num_retries: int, requested: float | None) -> float:
     """The wait before the next retry, after `num_retries` retries: what the scorer requested, else
-    `FIRST_WAIT_SECONDS` doubled with each retry; at most `MAX_WAIT_SECONDS`."""
+    `FIRST_WAIT_SECONDS` doubled with each retry; at most `MAX_RETRY_WAIT_SECONDS`."""
     doubled = FIRST_WAIT_SECONDS * 2**num_retries
-    return min(doubled if requested is None else max(requested, 0.0), MAX_WAIT_SECONDS)
+    return min(doubled if requested is None else max(requested, 0.0), MAX_RETRY_WAIT_SECONDS)

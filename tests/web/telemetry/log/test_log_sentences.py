@@ -25,6 +25,17 @@ HACKING = {
     "optimised_change": CHANGE,
     "monitored_change": FALL,
 }
+STALL = {
+    "type": "lane_stall",
+    "at": 140.0,
+    "lane": "rollout-0",
+    "work": "generate",
+    "since": 100.0,
+    "limit_seconds": 120.0,
+    "longest_seconds": 5.0,
+    "stack": ["generate (rollout.py:9)", "wait (torch.py:8)"],
+}
+STOOD_STILL = "rollout-0 made no progress to generate for 40 s (5.0 s at most so far)"
 OVER = "over 40 batches the optimised reward changed by +0.12 ± 0.01, the monitored shape judge by −0.2 ± 0.02"
 
 
@@ -104,6 +115,14 @@ def line_of(**event: Any) -> LogLine | None:
             "trainer-0 lent to generation in batch 2",
         ),
         ({"type": "lane_start", "step": "ready", "lanes": ["a", "b"]}, "debug", "a, b ready"),
+        (
+            {**STALL, "state": "slow"},
+            "warning",
+            "rollout-0 has made no progress to generate for 40 s (5.0 s at most so far): it is ended at 120 s; it is "
+            "in wait (torch.py:8) ← generate (rollout.py:9)",
+        ),
+        ({**STALL, "state": "hung", "stack": []}, "error", f"{STOOD_STILL} and is ended"),
+        ({**STALL, "state": "working", "stack": []}, "info", "rollout-0 goes on to generate"),
         ({"type": "software", "versions": {"torch": "2.13"}}, "debug", "torch 2.13"),
     ],
 )

@@ -1,0 +1,200 @@
+"""Which lanes are taken to hang, on a clock that the test sets."""
+
+from typing import Any
+
+import pytest
+
+from worker.contracts.lanes import LaneWork
+from worker.engine.actors.reports import CallReport, LaneProgress
+from worker.engine.control.lane_watchdog import (
+    ASK_SECONDS,
+    FIRST_LIMIT_SECONDS,
+    LEAST_LIMIT_SECONDS,
+    MAX_SILENT_SECONDS,
+    MAX_SILENT_SECONDS_OF_LOADING,
+    LaneWatchdog,
+)
+from worker.engine.control.pending_calls import OpenCall
+
+SCORE_SECONDS = 500.0
+
+
+class WatchedLanes:
+    """Takes the place of `ClusterLanes`, `PendingCalls` and the clock: lanes with calls that the test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.oldest: dict[str, OpenCall] = {}
+        self.num_steps: dict[str, int] = {}
+        self.stopped: set[str] = set()
+
+    def call(self, lane: str, work: LaneWork) -> None:
+        self.oldest[lane] = OpenCall(work, self.now)
+
+    def ask_progress(self, lane: str) -> Any:
+        return lane
+
+    def progress_told(self, asked: Any) -> LaneProgress | None:
+        told = LaneProgress(num_steps=self.num_steps.get(asked, 0), stack=("generate (rollout.py:1)",))
+        return None if asked in self.stopped else told
+
+
+class Watched:
+    """A watchdog over such lanes."""
+
+    def __init__(self, client: Any) -> None:
+        self.lanes = WatchedLanes()
+        self.client = client
+        self.hung: dict[str, str] = {}
+        doubles: Any = self.lanes
+        self.watchdog = LaneWatchdog(
+            calls=doubles,
+            lanes=doubles,
+            client=client,
+            score_seconds=SCORE_SECONDS,
+            on_hung=self._end,
+            clock=lambda: self.lanes.now,
+        )
+
+    def _end(self, lane: str, reason: str) -> None:
+        del self.lanes.oldest[lane]
+        self.hung[lane] = reason
+
+    def wait(self, seconds: float, steps_per_second: float = 0.0, lane: str = "") -> None:
+        for second in range(round(seconds)):
+            self.lanes.now += 1.0
+            if steps_per_second:
+                self.lanes.num_steps[lane] = round(second * steps_per_second) + 1
+            self.watchdog.step()
+
+    def measure(self, lane: str, work: LaneWork, seconds: float) -> None:
+        """The lane carries out a call in so many seconds."""
+        self.lanes.oldest.pop(lane, None)
+        self.watchdog.answered(lane, work, CallReport(start=0.0, end=seconds, value=None))
+
+    def shown(self, lane: str) -> list[str]:
+        return [event.state.value for event in self.client.events if event.lane == lane]
+
+
+@pytest.fixture
+def watched(client: Any) -> Watched:
+    return Watched(client)
+
+
+def test_a_stopped_lane_is_told_within_seconds_and_ended_within_a_minute(watched: Watched) -> None:
+    watched.measure("a", LaneWork.GENERATE, 5.0)
+    watched.lanes.call("a", LaneWork.GENERATE)
+    watched.lanes.stopped.add("a")
+    watched.wait(2 * ASK_SECONDS)
+    assert watched.shown("a") == ["silent"]
+    watched.wait(MAX_SILENT_SECONDS)
+    assert watched.shown("a") == ["silent", "hung"]
+    assert "has not answered" in watched.hung["a"]
+    assert watched.client.events[-1].since == pytest.approx(watched.client.events[0].since, abs=2.0)
+
+
+def test_a_lane_that_answers_and_does_no_step_is_slow_and_ended_at_its_limit(watched: Watched) -> None:
+    watched.measure("a", LaneWork.GENERATE, 5.0)
+    watched.lanes.call("a", LaneWork.GENERATE)
+    watched.wait(LEAST_LIMIT_SECONDS - 2)
+    assert watched.shown("a") == ["slow"]
+    assert not watched.hung
+    watched.wait(3)
+    assert "generate (rollout.py:1)" in watched.hung["a"]
+    assert "its like took at most 5.0 s" in watched.hung["a"]
+
+
+def test_the_limit_grows_with_the_longest_call_that_was_measured(watched: Watched) -> None:
+    for seconds in (100.0, 5.0):
+        watched.measure("a", LaneWork.CHECKPOINT, seconds)
+    watched.lanes.call("a", LaneWork.CHECKPOINT)
+    watched.wait(990)
+    assert not watched.hung
+    watched.wait(20)
+    assert set(watched.hung) == {"a"}
+
+
+def test_a_lane_whose_steps_go_on_is_never_ended_however_long_the_call(watched: Watched) -> None:
+    watched.measure("a", LaneWork.GENERATE, 1.0)
+    watched.lanes.call("a", LaneWork.GENERATE)
+    watched.wait(20 * LEAST_LIMIT_SECONDS, steps_per_second=0.05, lane="a")
+    assert not watched.hung
+    assert "hung" not in watched.shown("a")
+
+
+def test_work_that_was_never_measured_has_time(watched: Watched) -> None:
+    watched.lanes.call("a", LaneWork.LOAD)
+    watched.wait(FIRST_LIMIT_SECONDS - 5)
+    assert not watched.hung
+    watched.wait(10)
+    assert "no such call was measured" in watched.hung["a"]
+
+
+def test_a_process_that_loads_may_be_silent_for_minutes(watched: Watched) -> None:
+    watched.lanes.call("a", LaneWork.LOAD)
+    watched.lanes.stopped.add("a")
+    watched.wait(ASK_SECONDS + MAX_SILENT_SECONDS_OF_LOADING - 5)
+    assert not watched.hung
+    watched.wait(10)
+    assert set(watched.hung) == {"a"}
+
+
+def test_the_measurements_of_other_lanes_hold_for_a_new_one(watched: Watched) -> None:
+    watched.measure("a", LaneWork.GENERATE, 50.0)
+    watched.lanes.call("b", LaneWork.GENERATE)
+    watched.wait(510)
+    assert set(watched.hung) == {"b"}
+
+
+def test_a_scorer_has_its_own_time_outs_and_retries(watched: Watched) -> None:
+    watched.measure("r", LaneWork.SCORE, 0.1)
+    watched.lanes.call("r", LaneWork.SCORE)
+    watched.wait(SCORE_SECONDS + LEAST_LIMIT_SECONDS - 5)
+    assert not watched.hung
+    watched.wait(10)
+    assert set(watched.hung) == {"r"}
+
+
+def test_a_lane_that_goes_on_after_all_is_said_to(watched: Watched) -> None:
+    watched.measure("a", LaneWork.GENERATE, 5.0)
+    watched.lanes.call("a", LaneWork.GENERATE)
+    watched.lanes.stopped.add("a")
+    watched.wait(25)
+    watched.lanes.stopped.clear()
+    watched.wait(2)
+    assert watched.shown("a") == ["silent", "working"]
+    watched.lanes.stopped.add("a")
+    watched.wait(25)
+    watched.measure("a", LaneWork.GENERATE, 60.0)
+    assert watched.shown("a") == ["silent", "working", "slow", "silent", "working"]
+
+
+def test_a_machine_that_was_suspended_hangs_no_lane(watched: Watched) -> None:
+    watched.measure("a", LaneWork.GENERATE, 5.0)
+    watched.lanes.call("a", LaneWork.GENERATE)
+    watched.lanes.stopped.add("a")
+    watched.wait(15)
+    watched.lanes.now += 3600.0
+    watched.wait(MAX_SILENT_SECONDS - 5)
+    assert not watched.hung
+    watched.wait(10)
+    assert set(watched.hung) == {"a"}
+
+
+def test_a_call_that_waits_behind_another_has_its_time_from_then(watched: Watched) -> None:
+    watched.measure("a", LaneWork.GENERATE, 5.0)
+    watched.measure("a", LaneWork.PULL, 5.0)
+    watched.lanes.call("a", LaneWork.GENERATE)
+    begun = watched.lanes.oldest["a"].begun_at
+    watched.wait(LEAST_LIMIT_SECONDS - 10)
+    watched.measure("a", LaneWork.GENERATE, LEAST_LIMIT_SECONDS - 10)
+    watched.lanes.oldest["a"] = OpenCall(LaneWork.PULL, begun)
+    watched.wait(LEAST_LIMIT_SECONDS - 10)
+    assert not watched.hung
+
+
+def test_a_process_that_starts_is_not_asked(watched: Watched) -> None:
+    watched.lanes.call("a", LaneWork.START)
+    watched.lanes.stopped.add("a")
+    watched.wait(2 * FIRST_LIMIT_SECONDS)
+    assert not watched.client.events

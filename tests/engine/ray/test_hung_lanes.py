@@ -1,0 +1,76 @@
+"""Lanes whose processes do not answer, on real Ray."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+import ray
+
+from tests.engine.conftest import SpecMaker
+from tests.engine.driving import Driven, grants, is_alive
+from worker.engine.control.clocks import DriverClock
+from worker.engine.control.cluster_lanes import ClusterLanes
+
+pytestmark = [pytest.mark.ray]
+LANE = "rollout-0"
+
+
+@pytest.fixture
+def lanes(ray_address: str, make_spec: SpecMaker) -> Iterator[ClusterLanes]:
+    """One lane that is up."""
+    (grant,) = [grant for grant in grants(make_spec()) if grant.lane == LANE]
+    lanes = ClusterLanes([grant], DriverClock())
+    lanes.open()
+    lanes.wait_until_up([LANE], lambda: None, lambda lanes: None)
+    yield lanes
+    lanes.close()
+
+
+def test_a_lane_at_work_says_where_it_is(lanes: ClusterLanes) -> None:
+    work = lanes[LANE].actor.load.remote(None, "", None)
+    call = lanes.ask_progress(LANE)
+    deadline = time.monotonic() + 30
+    while (told := lanes.progress_told(call)) is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert told is not None and told.num_steps == 0
+    with pytest.raises(AttributeError):
+        ray.get(work)
+
+
+def test_a_stopped_process_is_ended_and_its_lane_starts_again_on_what_it_held(lanes: ClusterLanes) -> None:
+    location = lanes[LANE].location
+    assert location is not None
+    os.kill(location.pid, signal.SIGSTOP)
+    assert lanes.progress_told(lanes.ask_progress(LANE)) is None
+    lanes.end_process(LANE)
+    deadline = time.monotonic() + 10
+    while is_alive(location.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_alive(location.pid)
+    lanes.restart(LANE)
+    lanes.wait_until_up([LANE], lambda: None, lambda lanes: None)
+    assert lanes[LANE].location != location
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_collective_that_waits_for_a_stopped_rank_is_broken_and_the_gang_starts_again(
+    drive: Callable[..., Driven], make_spec: SpecMaker
+) -> None:
+    driven = drive(make_spec(num_batches=40, lanes={"num_trainer": 2}, checkpoint={"every_num_batches": 1}))
+    driven.until_batch(1)
+    driven.command("c1", "pause")
+    driven.until(lambda: driven.states()[-1:] == ["paused"])
+    before = driven.pids()
+    os.kill(before["trainer-1"], signal.SIGSTOP)
+    driven.command("c2", "resume")
+    assert driven.finish() == 0
+    assert driven.states()[-1] == "completed"
+    hung = [event["lane"] for event in driven.ingest.of_type("lane_stall") if event["state"] == "hung"]
+    assert hung == ["trainer-1"], "the other rank waits for it, and answers"
+    after = driven.pids()
+    assert not any(is_alive(before[lane]) for lane in ("trainer-0", "trainer-1"))
+    assert after["rollout-0"] == before["rollout-0"], "lanes that are well stay"
+    assert max(event["batch"] for event in driven.ingest.of_type("resumed")) >= 1
