@@ -363,7 +363,6 @@ class Controller:
 
     def _lane_hung(self, lane: str, reason: str) -> None:
         """End a lane that does not go on, which is lost with that. Raises as `_lane_lost`."""
-        logger.error("lane %s hangs and is ended: %s", lane, reason)
         self._components.lanes.end_process(lane)
         self._calls.forget_lane(lane)
         self._lane_lost(lane, reason)

@@ -125,7 +125,7 @@ def _judged(event: StateEvent | CommandDoneEvent | GateEvent | RewardHackingEven
 
 def _stall(event: LaneStallEvent) -> str:
     seconds = event.at - event.since
-    known = f" ({event.longest_seconds:.1f} s at most so far)" if event.longest_seconds is not None else ""
+    known = f" ({event.longest_seconds:.2g} s at most so far)" if event.longest_seconds is not None else ""
     where = f"; it is in {' ← '.join(reversed(event.stack))}" if event.stack else ""
     match event.state:
         case StallState.WORKING:

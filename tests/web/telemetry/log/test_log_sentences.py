@@ -35,7 +35,7 @@ STALL = {
     "longest_seconds": 5.0,
     "stack": ["generate (rollout.py:9)", "wait (torch.py:8)"],
 }
-STOOD_STILL = "rollout-0 made no progress to generate for 40 s (5.0 s at most so far)"
+STOOD_STILL = "rollout-0 made no progress to generate for 40 s (5 s at most so far)"
 OVER = "over 40 batches the optimised reward changed by +0.12 ± 0.01, the monitored shape judge by −0.2 ± 0.02"
 
 
@@ -118,7 +118,7 @@ def line_of(**event: Any) -> LogLine | None:
         (
             {**STALL, "state": "slow"},
             "warning",
-            "rollout-0 has made no progress to generate for 40 s (5.0 s at most so far): it is ended at 120 s; it is "
+            "rollout-0 has made no progress to generate for 40 s (5 s at most so far): it is ended at 120 s; it is "
             "in wait (torch.py:8) ← generate (rollout.py:9)",
         ),
         ({**STALL, "state": "hung", "stack": []}, "error", f"{STOOD_STILL} and is ended"),
