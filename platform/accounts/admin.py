@@ -15,6 +15,7 @@ from accounts.access import require_superuser
 from accounts.models import ApiToken, Membership, Project, User
 from accounts.service_accounts import end_access
 from accounts.sign_in.group_roles import FLAGS
+from accounts.sign_in.password_forms import NewPasswordForm
 from accounts.sign_in.second_factors import reset_second_factor
 from audit.read_only_admin import register
 from audit.record import record
@@ -38,6 +39,7 @@ class AccountAdmin(UserAdmin):  # type: ignore[type-arg]  # generic for mypy alo
         "last_login",
     )
     list_filter = ("is_pool_admin", "is_superuser", "is_active", "is_service_account")
+    change_password_form = NewPasswordForm
     actions = ("reset_second_factors",)
     fieldsets = (*(UserAdmin.fieldsets or ()), ("Pool", {"fields": ("is_pool_admin",)}))
 

@@ -18,6 +18,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
+from accounts.sign_in.password_forms import ChangePasswordForm
 from accounts.sign_in.sign_in_form import SignInForm
 from accounts.sign_in.throttling import TOO_MANY, name_key, seconds_to_wait, tell_to_wait
 from audit.record import record
@@ -71,13 +72,14 @@ class ConfirmPasswordView(ReauthenticateView):
 # In this order: attempts are counted by user.
 @method_decorator((login_required, rate_limit(action="change_password", app="allauth.account")), name="dispatch")
 class ChangePasswordView(PasswordChangeView):
+    form_class = ChangePasswordForm
     template_name = "dashboard/password.html"
     success_url = reverse_lazy("account")
     extra_context = {"section": "account"}
 
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
-        record("user.change_password", form.user, user=form.user)
+        record("user.change_password", form.user, user=form.user, end_tokens=form.cleaned_data["end_tokens"])
         return super().form_valid(form)
 
 

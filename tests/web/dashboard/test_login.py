@@ -1,6 +1,7 @@
 """Logging in and out with the account's password: words, limits, redirects, and what is recorded."""
 
 import itertools
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from accounts.api_tokens import TokenWish, create_token
 from accounts.models import User
 from accounts.sign_in.sign_in_links import make_sign_in_link
 from audit.models import AuditEntry
@@ -173,6 +175,37 @@ def test_the_password_is_changed_by_who_is_logged_in_and_that_is_recorded(client
     assert client.get("/account").status_code == 200
     assert other.get("/account").status_code == 302, "sessions elsewhere end"
     assert AuditEntry.objects.get().action == "user.change_password"
+
+
+@pytest.mark.parametrize(("asked", "num_left"), [({"end_tokens": "on"}, 0), ({}, 1)])
+def test_api_tokens_end_with_the_old_password_unless_their_owner_keeps_them(
+    client: Client, bob: User, asked: dict[str, str], num_left: int
+) -> None:
+    create_token(user=bob, wish=TokenWish(name="ci"))
+    client.force_login(bob)
+    assert re.search(rb'name="end_tokens"[^>]* checked', client.get("/account/password").content)
+    form = {"old_password": "correct horse", "new_password1": "staple battery 9", "new_password2": "staple battery 9"}
+    assert client.post("/account/password", {**form, **asked}).status_code == 302
+    assert bob.auth_token_set.count() == num_left
+
+
+def test_tokens_end_where_an_administrator_gives_a_new_password(client: Client, admin_user: User, bob: User) -> None:
+    create_token(user=bob, wish=TokenWish(name="ci"))
+    client.force_login(admin_user)
+    form = {"password1": "staple battery 9", "password2": "staple battery 9", "usable_password": "true"}
+    answer = client.post(reverse("admin:auth_user_password_change", args=[bob.pk]), form)
+    assert answer.status_code == 302, answer.content
+    assert bob.auth_token_set.count() == 0
+
+
+@pytest.mark.parametrize("password", ["{name}{name}", "{name}12", "password123", "short1"])
+def test_passwords_that_are_easily_guessed_are_refused(client: Client, bob: User, password: str) -> None:
+    client.force_login(bob)
+    password = password.format(name=bob.username)
+    form = {"old_password": "correct horse", "new_password1": password, "new_password2": password}
+    assert client.post("/account/password", form).status_code == 200
+    bob.refresh_from_db()
+    assert bob.check_password("correct horse")
 
 
 def test_the_current_password_is_guessed_five_times_a_minute_at_most(client: Client, bob: User) -> None:

@@ -22,7 +22,7 @@ import ray
 
 from worker.engine.actors.reports import CallReport, LaneLocation, LaneProgress
 from worker.engine.devices.visibility import check_device, see_only, visible_uuids
-from worker.engine.progress import num_steps
+from worker.engine.step_count import num_steps
 from worker.engine.telemetry.log_forwarding import BufferingHandler
 from worker.engine.unwanted_imports import without_unwanted_imports
 

@@ -28,7 +28,7 @@ class LaneProgress:
     """What a lane says of its work while it is at it."""
 
     num_steps: int
-    """As `worker.engine.progress.num_steps`."""
+    """As `worker.engine.step_count.num_steps`."""
     stack: tuple[str, ...]
     """Where in its program it is, the innermost call last."""
 

@@ -7,7 +7,7 @@ a call is open ─► no progress for ASK_SECONDS ─► the lane's process is a
                       does not answer          ─► silent ─► at a shorter limit: hung
 ```
 
-A report is progress, and so is a step (`worker.engine.progress`). A process that was stopped, or that holds Python's
+A report is progress, and so is a step (`worker.engine.step_count`). A process that was stopped, or that holds Python's
 lock for ever, does not answer; one that waits for a collective or for its device does, from a thread of its own.
 
 Invariant: while the driver itself did not look, no lane's time runs: a suspended machine hangs nothing.

@@ -37,7 +37,7 @@ from worker.engine.models.lora import add_lora, lora_metadata
 from worker.engine.models.pipeline_adapter import PipelineAdapter
 from worker.engine.models.precision import at_least_fp32, autocast
 from worker.engine.models.trainable import copy_with_shared_base, trainable_parameters, unfreeze
-from worker.engine.progress import advance
+from worker.engine.step_count import advance
 from worker.scheduling.core.decoding import num_decodings
 
 
