@@ -103,8 +103,8 @@ def columns_of(fields: Iterable[str]) -> set[str]:
 
 def run_lines(user: Actor, page: Sequence[Columns], fields: frozenset[str] = ALL_FIELDS) -> list[Line]:
     """The lines of a page, as `user` sees them, with a constant number of queries."""
-    own = fields & OWN_COLUMNS
-    others = {name: OTHER_FIELDS[name].of_page(user, page) for name in fields - own}
+    own = [name for name in RunRow.__annotations__ if name in fields]
+    others = {name: field.of_page(user, page) for name, field in OTHER_FIELDS.items() if name in fields}
     return [
         {name: _plain(run[name]) for name in own} | {name: made(run) for name, made in others.items()} for run in page
     ]
