@@ -91,7 +91,7 @@ class OidcProvider(OpenIDConnectProvider):
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
         """What is kept: who it is, for an administrator who looks for a person, and the groups that decide anything."""
-        person = {name: data[name] for name in ("iss", "sub", "preferred_username") if name in data}
+        person: dict[str, Any] = {name: data[name] for name in ("iss", "sub", "preferred_username") if name in data}
         return {**person, GROUPS: sorted(groups_of(data, self.configured))}
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:

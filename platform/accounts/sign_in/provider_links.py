@@ -1,5 +1,7 @@
 """Ends the link of an account with a provider; nobody loses the last way to sign in."""
 
+from typing import Any
+
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
@@ -36,7 +38,7 @@ def unlink_provider(*, user: User, provider: Provider) -> None:
     num_sessions = sum(end_sessions_begun_by(each) for each in linked)
     SocialAccount.objects.filter(pk__in=[each.pk for each in linked]).delete()
     apply_group_roles(user=account)
-    ended = {"subjects": subjects, "num_sessions_ended": num_sessions}
+    ended: dict[str, Any] = {"subjects": subjects, "num_sessions_ended": num_sessions}
     record("user.unlink_provider", account, user=user, provider=provider.id, **ended)
 
 

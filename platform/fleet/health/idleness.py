@@ -67,11 +67,13 @@ def idle_gpus(now: datetime, run_ids: set[UUID] | None = None) -> list[IdleGpu]:
         return []
     policies = {policy.pool_id: policy for policy in PoolPolicy.objects.all()}
     found = []
-    for *gpu, since, pool in idle:
+    for uuid, run_id, attempt, lane, since, pool in idle:
+        assert run_id is not None and attempt is not None and since is not None and pool is not None
         policy = policies.get(pool) or PoolPolicy(pool_id=pool)
         if now - since >= timedelta(minutes=policy.idle_warning_minutes):
             minutes = policy.idle_release_minutes
-            found.append(IdleGpu(*gpu, since, None if minutes is None else since + timedelta(minutes=minutes)))
+            release_at = None if minutes is None else since + timedelta(minutes=minutes)
+            found.append(IdleGpu(uuid, run_id, attempt, lane, since, release_at))
     return found
 
 

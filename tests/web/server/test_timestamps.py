@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+import psycopg
 import pytest
 from django.db import DataError, connection
 
@@ -37,8 +38,8 @@ def test_they_are_those_that_django_reads(of_the_web: DatabaseWrapper, written: 
 
 def test_the_web_reads_them_by_its_own_loader(of_the_web: DatabaseWrapper) -> None:
     with of_the_web.cursor() as cursor:
-        loader = cursor.connection.adapters.get_loader(connection.Database.adapters.types["timestamptz"].oid, 0)
-        assert loader is UtcLoader
+        oid = psycopg.adapters.types["timestamptz"].oid
+        assert cursor.connection.adapters.get_loader(oid, psycopg.pq.Format.TEXT) is UtcLoader
 
 
 def test_what_python_has_no_time_for_is_an_error_that_says_so(of_the_web: DatabaseWrapper) -> None:
