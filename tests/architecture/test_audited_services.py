@@ -43,6 +43,7 @@ ONLY_READ = {
     # The services that it calls record what they do.
     "operations/services.py:cancel_operation",
     "telemetry/sockets/socket_auth.py:require_signed_in",
+    "telemetry/arrow/lend_stream.py:lend_stream",
     "telemetry/lending/lend_listing.py:lends",
     "telemetry/lending/lend_sums.py:sums",
 }

@@ -67,6 +67,7 @@ def test_from_the_provider_to_a_passkey_and_back_in(
     expect(factor).to_contain_text("last used")
     expect(links).to_contain_text("not linked")
     page.get_by_role("link", name="Remove laptop").click()
+    page.get_by_role("link", name="Use a security key").click()
     page.get_by_role("button", name="Use a security key").click()
     page.get_by_role("button", name="Remove it").click()
     expect(page.get_by_role("alert")).to_contain_text("Nothing but this passkey signs you in")
