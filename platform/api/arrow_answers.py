@@ -14,6 +14,8 @@ from api.chosen_fields import NAME, FieldsRenderer
 from live.streamed_bodies import streamed
 from telemetry.arrow.arrow_stream import MEDIA_TYPE
 
+JSON = JSONRenderer.media_type
+
 
 class ArrowRenderer(JSONRenderer):
     """Lets a client ask for Arrow alone. What it renders are refusals, which are JSON."""

@@ -6,9 +6,11 @@ test reads every shipped one.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import yaml
@@ -28,8 +30,20 @@ class Preset:
 def list_presets() -> list[Preset]:
     """All presets, ordered by the file's `order`, then name."""
     folder = Path(settings.TANDEM_PRESETS)
-    written = tuple((path, path.stat().st_mtime_ns) for path in sorted(folder.rglob("*")) if path.is_file())
-    return list(_presets(written))
+    try:
+        return list(_presets(tuple(_written(folder))))
+    except FileNotFoundError:
+        # It was replaced since it was listed, as editors and git do: its successor is there now.
+        return list(_presets(tuple(_written(folder))))
+
+
+def _written(folder: Path) -> Iterator[tuple[Path, int]]:
+    """The folder's files, with the times at which they were written."""
+    for path in sorted(folder.rglob("*")):
+        with suppress(FileNotFoundError):
+            status = path.stat()
+            if S_ISREG(status.st_mode):
+                yield path, status.st_mtime_ns
 
 
 @lru_cache(maxsize=1)

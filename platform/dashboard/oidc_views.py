@@ -1,4 +1,4 @@
-"""Signing in at the provider of OpenID Connect, and by a link of the command line."""
+"""Signing in at a provider of OpenID Connect, and by a link of the command line."""
 
 import secrets
 from typing import Any
@@ -13,7 +13,7 @@ from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
-from django.conf import settings
+from django.contrib.auth import logout
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -22,7 +22,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from requests import RequestException
 
 from accounts.models import User
-from accounts.sign_in.oidc_provider import PROVIDER_ID, OidcAdapter
+from accounts.sign_in.begun_sessions import provider_of
+from accounts.sign_in.oidc_provider import OidcAdapter
+from accounts.sign_in.provider_file import Provider, provider_named
 from accounts.sign_in.provider_links import unlink_provider
 from accounts.sign_in.sign_in_links import account_of_link, take_sign_in_link
 
@@ -30,18 +32,18 @@ from accounts.sign_in.sign_in_links import account_of_link, take_sign_in_link
 @require_safe
 @never_cache
 @rate_limit(action="login", app="allauth.account", limit_get=True)
-def begin(request: HttpRequest) -> HttpResponse:
+def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Send the browser to the provider; `?link` adds the provider to the account that is logged in.
 
     By GET, since the policy of our pages lets forms go to this site alone. Other sites cannot start a sign-in: their
     requests are sent to the login page, where the person decides.
     """
-    _require_provider()
+    _known(provider_id)
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         return redirect("login")
     links = "link" in request.GET and request.user.is_authenticated
     nonce = secrets.token_urlsafe(32)
-    provider = get_adapter().get_provider(request, provider=PROVIDER_ID)
+    provider = get_adapter().get_provider(request, provider=provider_id)
     try:
         return provider.redirect(
             request,
@@ -61,32 +63,36 @@ class CallbackView(OAuth2CallbackView):
     def _get_state(self, request: HttpRequest, provider: Any) -> Any:
         state, response = super()._get_state(request, provider)
         self.adapter.nonce = state and state.get("nonce")
+        # RFC 9207: an answer that another provider gave must not be taken for this one's.
+        if state and request.GET.get("iss", provider.configured.issuer).rstrip("/") != provider.configured.issuer:
+            get_adapter().on_authentication_error(request, provider, exception=OAuth2Error("another issuer answered"))
         return state, response
 
 
 @require_safe
 @never_cache
 def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
-    _require_provider()
-    if provider_id != PROVIDER_ID:
-        raise Http404("no such provider")
-    return CallbackView.adapter_view(OidcAdapter(request, PROVIDER_ID))(request)
+    _known(provider_id)
+    return CallbackView.adapter_view(OidcAdapter(request, provider_id))(request)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @reauthentication_required(app="allauth.mfa")
-def unlink(request: HttpRequest) -> HttpResponse:
-    """Ends the link of the account with the provider."""
-    _require_provider()
+def unlink(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Ends the link of the account with the provider, and the sessions that began there: this one, too, if it did."""
+    provider = _known(provider_id)
     assert isinstance(request.user, User)
-    context = {"title": f"Unlink {settings.TANDEM_OIDC_NAME}", "section": "account"}
-    context |= {"provider": settings.TANDEM_OIDC_NAME}
+    began_there = provider_of(request.session) == provider.id
+    context = {"title": f"Unlink {provider.name}", "section": "account", "provider": provider}
+    context |= {"began_there": began_there}
     if request.method == "POST":
         try:
-            unlink_provider(user=request.user)
+            unlink_provider(user=request.user, provider=provider)
         except ValidationError as error:
             return render(request, "dashboard/unlink.html", {**context, "problems": error.messages}, status=409)
+        if began_there:
+            logout(request)
         return redirect("account")
     return render(request, "dashboard/unlink.html", context)
 
@@ -109,6 +115,7 @@ def sign_in_link(request: HttpRequest, code: str) -> HttpResponse:
     return perform_login(request, Login(user=account))
 
 
-def _require_provider() -> None:
-    if not settings.TANDEM_OIDC_ISSUER:
-        raise Http404("this installation has no provider of OpenID Connect")
+def _known(provider_id: str) -> Provider:
+    if (found := provider_named(provider_id)) is None:
+        raise Http404("this installation has no such provider of OpenID Connect")
+    return found

@@ -32,6 +32,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
+from accounts.sign_in.provider_file import provider_names
 from accounts.sign_in.provider_links import require_another_way
 from accounts.sign_in.security_key_forms import MAX_NAME_CHARS, AddKeyForm, ConfirmKeyForm, PasskeyForm
 from accounts.sign_in.selectors import is_required_of
@@ -111,7 +112,7 @@ class PasskeyView(LoginWebAuthnView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if settings.TANDEM_OIDC_ONLY:
-            raise PermissionDenied(f"passkeys open nothing here: log in by {settings.TANDEM_OIDC_NAME}")
+            raise PermissionDenied(f"passkeys open nothing here: log in by {provider_names()}")
         return super().dispatch(request, *args, **kwargs)
 
     # Each of these begins a session, whoever asks.

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
 from accounts.sign_in.password_forms import ChangePasswordForm
+from accounts.sign_in.provider_file import provider_names, providers
 from accounts.sign_in.sign_in_form import SignInForm
 from accounts.sign_in.throttling import TOO_MANY, name_key, seconds_to_wait, tell_to_wait
 from audit.record import record
@@ -42,7 +43,7 @@ class SignInView(LoginView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if settings.TANDEM_OIDC_ONLY:
-            raise PermissionDenied(f"passwords open nothing here: log in by {settings.TANDEM_OIDC_NAME}")
+            raise PermissionDenied(f"passwords open nothing here: log in by {provider_names()}")
         return super().post(request, *args, **kwargs)
 
     def form_invalid(self, form: SignInForm) -> HttpResponse:
@@ -55,8 +56,8 @@ class SignInView(LoginView):
         context = super().get_context_data(**kwargs)
         if context["form"].is_bound and context["form"].has_error("__all__", TOO_MANY):
             context["wait_minutes"] = math.ceil(self._wait() / SECONDS_OF_MINUTE)
-        names = {"provider": settings.TANDEM_OIDC_NAME} if settings.TANDEM_OIDC_ISSUER else {}
-        return {**context, **names, "title": "Log in", "takes_passwords": not settings.TANDEM_OIDC_ONLY}
+        takes_passwords = not settings.TANDEM_OIDC_ONLY
+        return {**context, "title": "Log in", "providers": providers(), "takes_passwords": takes_passwords}
 
     def _wait(self) -> int:
         return seconds_to_wait(self.request, name_key(self.request.POST.get("username", "")))

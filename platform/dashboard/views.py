@@ -5,7 +5,6 @@ Invariant: a page about a run that the user may not see is a 404 before any scri
 
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -15,8 +14,8 @@ from accounts.models import User
 from accounts.sign_in.selectors import (
     has_authenticator_app,
     has_second_factor,
-    is_linked,
     num_recovery_codes,
+    provider_links,
     security_keys,
 )
 from dashboard.modules import modules_of
@@ -95,8 +94,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "has_app": has_authenticator_app(user),
         "security_keys": security_keys(user),
         "num_recovery_codes": num_recovery_codes(user),
-        "provider": settings.TANDEM_OIDC_NAME if settings.TANDEM_OIDC_ISSUER else "",
-        "is_linked": is_linked(user),
+        "provider_links": provider_links(user),
     }
     return render(request, "dashboard/account.html", context)
 

@@ -1,7 +1,10 @@
-"""The commands that are legal in each state of a run. Pure; pages and REST show them, `runs.command_services` enforces
+"""The commands that are legal in each state of a run. Pages and REST show them, `runs.command_services` enforces
 them."""
 
-from runs.models import Run
+from collections.abc import Iterable
+from uuid import UUID
+
+from runs.models import Attempt, Run
 from worker.contracts.commands import CommandKind
 from worker.contracts.states import RunState
 
@@ -24,11 +27,23 @@ _WAITING_STATES = (RunState.QUEUED, RunState.STARTING)
 
 def legal_actions(run: Run) -> tuple[CommandKind, ...]:
     """The commands that are legal for `run` now."""
-    if run.run_state is RunState.STOPPING and run.ending == CommandKind.CANCEL:
+    is_parked = run.run_state is RunState.PAUSED and run.pk in parked([run.pk])
+    return actions_in(run.run_state, ending=run.ending, resume_from=run.resume_from, is_parked=is_parked)
+
+
+def actions_in(state: RunState, *, ending: str, resume_from: str, is_parked: bool) -> tuple[CommandKind, ...]:
+    """The commands that are legal in a state; the rest are columns of the run, and whether it is `parked`."""
+    if state is RunState.STOPPING and ending == CommandKind.CANCEL:
         return ()
-    if run.run_state in _WAITING_STATES and run.resume_from:
+    if state in _WAITING_STATES and resume_from:
         # It would resume from a checkpoint, so it can be stopped there again.
         return (CommandKind.STOP, CommandKind.CANCEL)
-    if run.run_state is RunState.PAUSED and not run.attempts.filter(ended_at=None).exists():
-        return PARKED_ACTIONS
-    return LEGAL_ACTIONS[run.run_state]
+    return PARKED_ACTIONS if is_parked else LEGAL_ACTIONS[state]
+
+
+def parked(paused: Iterable[UUID]) -> set[UUID]:
+    """Those of the paused runs whose lanes were released: they have no driver."""
+    ids = set(paused)
+    return (
+        ids - set(Attempt.objects.filter(run__in=ids, ended_at=None).values_list("run_id", flat=True)) if ids else ids
+    )

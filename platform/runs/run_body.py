@@ -3,17 +3,14 @@
 The typed dictionaries define the JSON: mypy checks the functions below against them, and the schema is made from them.
 """
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 from pydantic import with_config
 from typing_extensions import TypedDict
 
 from accounts.models import ProjectRole
-from runs.legal_actions import legal_actions
-from runs.models import Run, RunLogEntry, RunTransition, SweepRun
+from runs.models import Run, RunLogEntry, RunTransition
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import JsonOf
 from worker.contracts.commands import CommandKind
@@ -198,39 +195,10 @@ def run_row(run: Run) -> RunRow:
     }
 
 
-ROW_FIELDS = frozenset(RunRow.__annotations__)
-"""Columns of the run, of the same names."""
-
-
-def row_of_columns(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Some of the fields of a run's line, of the columns that were read of it."""
-    return {name: _plain(value) for name, value in values.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return str(value) if isinstance(value, UUID) else value
-
-
-def listed_run(run: Run, *, role: str | None, waiting: str = "", warning: str = "") -> ListedRun:
-    """The run's line in the list for a reader with `role` in its project; `waiting` says what a queued run waits for,
-    `warning` what is amiss with one that works."""
+def run_body(run: Run, line: ListedRun) -> RunBody:
+    """The run in full for the reader of its line in the list (`runs.run_lines`)."""
     return {
-        **run_row(run),
-        "project": {"id": str(run.project_id), "name": run.project.name, "role": role},
-        "created_by": None if run.created_by is None else run.created_by.username,
-        "legal_actions": [action.value for action in legal_actions(run)],
-        "waiting": waiting,
-        "warning": warning,
-        "sweep": _sweep_of(run),
-    }
-
-
-def run_body(run: Run, *, role: str | None, waiting: str = "", warning: str = "") -> RunBody:
-    """The run in full for a reader with `role` in its project."""
-    return {
-        **listed_run(run, role=role, waiting=waiting, warning=warning),
+        **line,
         "max_attempts": run.max_attempts,
         "spec": run.spec,
         "algebra": run.algebra,
@@ -245,14 +213,6 @@ def run_body(run: Run, *, role: str | None, waiting: str = "", warning: str = ""
         "resume_batch": run.resume_batch if run.resume_from else None,
         "ending": run.ending or None,
     }
-
-
-def _sweep_of(run: Run) -> RunSweep | None:
-    place: SweepRun | None = getattr(run, "sweep_place", None)
-    if place is None:
-        return None
-    sweep = place.point.sweep
-    return {"id": str(sweep.pk), "name": sweep.name, "point": place.point.number, "seed": place.seed}
 
 
 def transition_item(transition: RunTransition) -> TransitionItem:

@@ -118,7 +118,8 @@ class RunTable:
     """Of all runs that match."""
     groups: tuple[RunGroupSums, ...]
     """In the order of their rows, which they count; none unless grouped. A run of several tags has a row for each."""
-    runs: tuple[Run, ...]
+    run_ids: tuple[UUID, ...]
+    """Of the stretch, in order; with tags one may stand there several times."""
 
 
 def run_table(
@@ -129,11 +130,10 @@ def run_table(
     ordering = [column.desc(nulls_last=True) if descending else column.asc(nulls_last=True), "-created_at", "-pk"]
     groups = () if group is None else _summed(rows, _GROUPS[group])
     keys = _stretch(rows, group, groups, ordering, offset, limit)
-    by_key = rows.order_by().in_bulk(set(keys))
     # A run of several tags is counted with each of them.
     is_counted = group not in (None, GroupBy.TAG)
     number = sum(one.number for one in groups) if is_counted else rows.count()
-    return RunTable(number, groups, tuple(by_key[key] for key in keys if key in by_key))
+    return RunTable(number, groups, tuple(keys))
 
 
 def _stretch(

@@ -2,41 +2,24 @@
 
 from uuid import UUID
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Q, QuerySet
 
-from accounts.access import Actor, NotVisible, role_in, visible_projects
-from accounts.models import Project, User
-from runs.lending.idle_lanes import idle_of
+from accounts.access import Actor, NotVisible, visible_projects
 from runs.models import Attempt, PendingCommand, PlanRevision, Run, RunTransition, SavedView
 from runs.planning.plan_body import PlanBody, PlanStep, RevisedPlan
-from runs.run_body import ROW_FIELDS, RunBody, run_body
-from runs.wait_reasons import why_waiting
+from runs.run_body import RunBody, run_body
+from runs.run_lines import run_line
 
 
 def visible_runs(user: Actor) -> QuerySet[Run]:
-    """Every run of the user's projects, newest first. The prompts, which can be large, are loaded only when read."""
+    """Every run of the user's projects, newest first. The prompts, which can be large, are loaded only when read; lists
+    read columns alone (`runs.run_lines`)."""
     rows = Run.objects.filter(project__in=visible_projects(user))
     return rows.select_related("project", "created_by", "sweep_place__point__sweep").defer(*NOT_LOADED)
 
 
 NOT_LOADED = ("prompts", "sweep_place__point__values", "sweep_place__point__sweep__plan")
 """What can be large, and is read of single runs alone."""
-LISTED = (
-    *ROW_FIELDS,
-    *("pool", "resume_from", "ending"),
-    *("project", "created_by"),
-    *("sweep_place__seed", "sweep_place__point__number", "sweep_place__point__sweep__name"),
-)
-"""What a line of the runs list shows or is told by. The rest is some kilobytes a run."""
-
-
-def listable_runs(user: Actor) -> QuerySet[Run]:
-    """The same, with the columns that a list shows. Project and user are read once for all runs of theirs, since as
-    columns of each run they would be made into objects a hundred times a page."""
-    rows = Run.objects.filter(project__in=visible_projects(user)).select_related("sweep_place__point__sweep")
-    return rows.only(*LISTED).prefetch_related(
-        Prefetch("project", Project.objects.only("name")), Prefetch("created_by", User.objects.only("username"))
-    )
 
 
 def get_run(user: Actor, run_id: UUID | str) -> Run:
@@ -49,12 +32,7 @@ def get_run(user: Actor, run_id: UUID | str) -> Run:
 
 def run_body_for(user: Actor, run: Run) -> RunBody:
     """The run as `user` sees it: the body of REST and of the socket's snapshot."""
-    return run_body(
-        run,
-        role=role_in(user, run.project),
-        waiting=why_waiting([run]).get(run.pk, ""),
-        warning=idle_of([run]).get(run.pk, ""),
-    )
+    return run_body(run, run_line(user, run))
 
 
 def transitions(user: Actor, run: Run) -> QuerySet[RunTransition]:

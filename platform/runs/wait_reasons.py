@@ -22,13 +22,15 @@ Lanes = Mapping[LaneKind, int]
 
 def why_waiting(runs: Iterable[Run]) -> dict[UUID, str]:
     """What each of these runs waits for; runs that do not wait are left out."""
-    waiting = [run for run in runs if run.run_state in WAITING_STATES]
-    if not waiting:
-        return {}
+    return why_waiting_in({run.pk: run.pool for run in runs if run.run_state in WAITING_STATES})
+
+
+def why_waiting_in(pools: Mapping[UUID, str]) -> dict[UUID, str]:
+    """The same of runs that are in one of `WAITING_STATES`, by their id with the name of their pool."""
     said: dict[UUID, str] = {}
-    for name in {run.pool for run in waiting}:
+    for name in set(pools.values()):
         said |= sentences(current_queue(name), LanesOfPool(name))
-    return {run.pk: said[run.pk] for run in waiting if run.pk in said}
+    return {run_id: said[run_id] for run_id in pools if run_id in said}
 
 
 def sentences(queue: Queue, pool: "LanesOfPool") -> dict[UUID, str]:

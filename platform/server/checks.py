@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,11 +10,10 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from fsspec import available_protocols
 
-from accounts.sign_in.group_files import GroupRolesInvalid, read_group_roles
+from accounts.sign_in.provider_file import LOOPBACK, ProvidersInvalid, read_providers
 from accounts.sign_in.second_factor_policies import POLICIES
 from traces.switch import switch_problem
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 POSTGRES_ENGINES = ("django.db.backends.postgresql", "server.web_database")
 
 
@@ -108,11 +108,10 @@ def check_port(**_: Any) -> list[CheckMessage]:
 
 
 def check_limits(**_: Any) -> list[CheckMessage]:
-    """The limits of a pause, of a stop, of a session and of a token's requests are positive."""
+    """The limits of a pause, of a stop and of a token's requests are positive."""
     meanings = {
         "TANDEM_MAX_PAUSE_SECONDS": "How long a paused run keeps its lanes, in seconds",
         "TANDEM_MAX_STOP_SECONDS": "How long a stopped run may take over the batch under way, in seconds",
-        "TANDEM_OIDC_SESSION_HOURS": "After how many hours a session ends that began at the provider",
         "TANDEM_REQUESTS_PER_MINUTE": "How many requests an API token may send in a minute",
     }
     return [
@@ -139,29 +138,18 @@ def check_second_factor(**_: Any) -> list[CheckMessage]:
     ]
 
 
-def check_provider(**_: Any) -> list[CheckMessage]:
-    """The provider of OpenID Connect is whole, reached over TLS, and its groups' file can be read."""
-    problems: list[CheckMessage] = []
-
-    def wrong(said: str, hint: str, check_id: str) -> None:
-        problems.append(Error(said, hint=hint, id=check_id))
-
-    parts = urlsplit(settings.TANDEM_OIDC_ISSUER)
-    if settings.TANDEM_OIDC_ONLY and not settings.TANDEM_OIDC_ISSUER:
-        wrong("`TANDEM_OIDC_ONLY` needs `TANDEM_OIDC_ISSUER`.", "Nobody could sign in: name the issuer.", "tandem.E011")
-    if not settings.TANDEM_OIDC_ISSUER:
-        return problems
-    if parts.scheme != "https" and parts.hostname not in LOOPBACK:
-        said = f"`TANDEM_OIDC_ISSUER` must begin with https://, got {settings.TANDEM_OIDC_ISSUER!r}."
-        wrong(said, "Give it as the provider's discovery document writes `issuer`.", "tandem.E012")
-    for name in ("TANDEM_OIDC_CLIENT_ID", "TANDEM_OIDC_CLIENT_SECRET"):
-        if not getattr(settings, name):
-            wrong(f"`{name}` is missing.", "Register Tandem at the provider, which gives both.", "tandem.E013")
+def check_providers(**_: Any) -> list[CheckMessage]:
+    """The file of the providers of OpenID Connect is whole, and names one at least where passwords open nothing."""
+    path = settings.TANDEM_OIDC_PROVIDERS
     try:
-        read_group_roles(settings.TANDEM_OIDC_GROUP_ROLES)
-    except GroupRolesInvalid as error:
-        wrong(f"`TANDEM_OIDC_GROUP_ROLES`: {error}.", "deploy/docs/guides/sign_in.md shows such a file.", "tandem.E014")
-    return problems
+        found = read_providers(Path(path)) if path else ()
+    except ProvidersInvalid as error:
+        hint = "deploy/docs/guides/sign_in.md shows such a file."
+        return [Error(f"`TANDEM_OIDC_PROVIDERS`: {error}.", hint=hint, id="tandem.E012")]
+    if found or not settings.TANDEM_OIDC_ONLY:
+        return []
+    hint = "Nobody could sign in: name a provider."
+    return [Error("`TANDEM_OIDC_ONLY` needs `TANDEM_OIDC_PROVIDERS`.", hint=hint, id="tandem.E011")]
 
 
 def check_model_roots(**_: Any) -> list[CheckMessage]:
@@ -222,7 +210,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     check_port,
     check_limits,
     check_second_factor,
-    check_provider,
+    check_providers,
     check_model_roots,
     check_https,
     check_debug,

@@ -1,4 +1,4 @@
-"""Settings of signing in: local accounts, throttling, second factors, and a provider of OpenID Connect.
+"""Settings of signing in: local accounts, throttling, second factors, and providers of OpenID Connect.
 
 Without any of the variables local accounts sign in by password, as they always did.
 """
@@ -12,23 +12,10 @@ TANDEM_SECOND_FACTOR = env.str("TANDEM_SECOND_FACTOR", "optional")
 TANDEM_PROXIES = env.int("TANDEM_PROXIES", 0)
 """How many proxies of one's own stand before the web: as many entries at the end of `X-Forwarded-For` are believed."""
 
-TANDEM_OIDC_ISSUER = env.str("TANDEM_OIDC_ISSUER", "").rstrip("/")
-"""The provider, as its discovery document calls itself; without it there is none, and the rest means nothing."""
-TANDEM_OIDC_CLIENT_ID = env.str("TANDEM_OIDC_CLIENT_ID", "")
-TANDEM_OIDC_CLIENT_SECRET = env.str("TANDEM_OIDC_CLIENT_SECRET", "")
-TANDEM_OIDC_NAME = env.str("TANDEM_OIDC_NAME", "") or "single sign-on"
-TANDEM_OIDC_SCOPES = env.list("TANDEM_OIDC_SCOPES", default=["openid", "profile", "email"])
+TANDEM_OIDC_PROVIDERS = env.str("TANDEM_OIDC_PROVIDERS", "")
+"""The file of the providers of OpenID Connect (`accounts.sign_in.provider_file`); without it there is none."""
 TANDEM_OIDC_ONLY = env.bool("TANDEM_OIDC_ONLY", False)
-"""Whether passwords open nothing any more."""
-TANDEM_OIDC_LINK_BY_EMAIL = env.bool("TANDEM_OIDC_LINK_BY_EMAIL", False)
-TANDEM_OIDC_TRUSTED_EMAIL_DOMAINS = [
-    domain.lower() for domain in env.list("TANDEM_OIDC_TRUSTED_EMAIL_DOMAINS", default=[])
-]
-TANDEM_OIDC_GROUPS_CLAIM = env.str("TANDEM_OIDC_GROUPS_CLAIM", "groups")
-TANDEM_OIDC_REQUIRED_GROUPS = env.list("TANDEM_OIDC_REQUIRED_GROUPS", default=[])
-TANDEM_OIDC_GROUP_ROLES = env.str("TANDEM_OIDC_GROUP_ROLES", "")
-TANDEM_OIDC_SESSION_HOURS = env.float("TANDEM_OIDC_SESSION_HOURS", 12.0)
-"""A working day: groups are read again at the next sign-in."""
+"""Whether passwords and passkeys open nothing any more."""
 
 # --- django-allauth ---------------------------------------------------------------------------------------------------
 
@@ -63,14 +50,5 @@ SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
         "provider_class": "accounts.sign_in.oidc_provider.OidcProvider",
         "OAUTH_PKCE_ENABLED": True,
-        "APPS": [
-            {
-                "provider_id": "oidc",
-                "name": TANDEM_OIDC_NAME,
-                "client_id": TANDEM_OIDC_CLIENT_ID,
-                "secret": TANDEM_OIDC_CLIENT_SECRET,
-                "settings": {"server_url": TANDEM_OIDC_ISSUER, "scope": TANDEM_OIDC_SCOPES},
-            }
-        ],
     }
 }

@@ -15,8 +15,6 @@ ONLY_READ = {
     "analysis/prometheus/series.py:as_text",
     "analysis/replay/replays.py:replay",
     "api/filters.py:filter_runs",
-    "api/listed_runs.py:listed_runs",
-    "api/listed_runs.py:page_of_runs",
     "fleet/pools/pool_services.py:moves_after",
     "runs/bulk_actions.py:act_on_runs",
     "runs/home_overview.py:home_overview",
@@ -31,6 +29,8 @@ ONLY_READ = {
     "runs/queue/queue_board.py:running_rows",
     "runs/pool/share_view.py:share_rows",
     "runs/resize_body.py:run_size",
+    "runs/run_lines.py:run_line",
+    "runs/run_lines.py:run_lines",
     "runs/pool/lane_usage.py:usage",
     "runs/pool/lane_usage.py:parts",
     "runs/pool/daily_usage.py:daily_usage",
@@ -43,6 +43,7 @@ ONLY_READ = {
     # The services that it calls record what they do.
     "operations/services.py:cancel_operation",
     "telemetry/sockets/socket_auth.py:require_signed_in",
+    "telemetry/arrow/lend_stream.py:lend_stream",
     "telemetry/lending/lend_listing.py:lends",
     "telemetry/lending/lend_sums.py:sums",
 }

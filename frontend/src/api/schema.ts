@@ -343,7 +343,13 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Lanes lent between runs and within them, newest first: of your projects; all, for pool admins. */
+        /**
+         * @description Lanes lent between runs and within them, newest first: of your projects; all, for pool admins.
+         *
+         *     As Arrow (`Accept: application/vnd.apache.arrow.stream`) a row is a lend, with its fields as columns: names as
+         *     dictionaries of strings, those of several GPUs with commas between them, times as timestamps (ns, UTC), counts
+         *     as uint32, seconds as float64. Without `limit` it holds every lend.
+         */
         readonly get: operations["lends_list"];
         readonly put?: never;
         readonly post?: never;
@@ -1149,6 +1155,9 @@ export interface paths {
         /**
          * @description How the lanes of a run spent their time, in a window or over the whole run. The classes of a lane sum to its
          *     time.
+         *
+         *     As Arrow (`Accept: application/vnd.apache.arrow.stream`) a row is a class of a lane: `lane`, `role`, `class`
+         *     (dictionaries of strings), `seconds` (float64). The schema's metadata has the `stream_seq`.
          */
         readonly get: operations["runs_bubbles_retrieve"];
         readonly put?: never;
@@ -10814,6 +10823,7 @@ export interface operations {
                 readonly kind?: "between_runs" | "within_run";
                 /** @description Label of a lane, or name of a GPU. */
                 readonly lane?: string;
+                /** @description Most lends of a page. Default: 100, and all of them as Arrow. */
                 readonly limit?: number;
                 /** @description The borrower's or the lender's. */
                 readonly project?: string;
@@ -10842,6 +10852,7 @@ export interface operations {
                         readonly next: string | null;
                         readonly results: readonly components["schemas"]["Lend"][];
                     };
+                    readonly "application/vnd.apache.arrow.stream": string;
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -12576,6 +12587,7 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Bubbles"];
+                    readonly "application/vnd.apache.arrow.stream": string;
                 };
             };
             readonly default: components["responses"]["Refusal"];

@@ -6,14 +6,14 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.core import context
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import User
-from accounts.sign_in.selectors import came_from_provider
+from accounts.sign_in.begun_sessions import provider_of
+from accounts.sign_in.provider_file import provider_named
 from accounts.sign_in.throttling import name_key
 from audit.record import record
 
@@ -72,9 +72,9 @@ class AccountAdapter(DefaultAccountAdapter):
         """Begin the session, under a new key. Recorded first: no session without its record."""
         record_sign_in(request, user, address=self.get_client_ip(request))
         super().login(request, user)
-        if came_from_provider(request.session):
+        if provider := provider_named(provider_of(request.session) or ""):
             # By then the provider is asked again whether they are still there, and in which groups.
-            request.session.set_expiry(timezone.now() + timedelta(hours=settings.TANDEM_OIDC_SESSION_HOURS))
+            request.session.set_expiry(timezone.now() + timedelta(hours=provider.session_hours))
 
 
 def record_sign_in(request: HttpRequest, user: User, *, address: str) -> None:

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 
 from accounts.models import User
+from accounts.sign_in.begun_sessions import provider_of
+from accounts.sign_in.provider_file import Provider, providers
 from accounts.sign_in.second_factor_policies import ADMINS, EVERYONE
 
 
@@ -49,9 +50,25 @@ def num_recovery_codes(user: User) -> int:
     return 0 if codes is None else len(codes.wrap().get_unused_codes())
 
 
-def is_linked(user: User) -> bool:
-    """Whether the user may come in from the provider of OpenID Connect."""
-    return SocialAccount.objects.filter(user=user).exists()
+@dataclass(frozen=True, slots=True)
+class ProviderLink:
+    """A provider, as the page of an account shows it."""
+
+    provider: Provider
+    linked_at: datetime | None
+    """None for one that does not sign the account in."""
+    last_login_at: datetime | None
+
+
+def provider_links(user: User) -> list[ProviderLink]:
+    """Of each provider whether it signs the user in, in the order of the configuration."""
+    found = {link.provider: link for link in SocialAccount.objects.filter(user=user).order_by("last_login")}
+    return [
+        ProviderLink(provider, link.date_joined, link.last_login)
+        if (link := found.get(provider.id))
+        else ProviderLink(provider, None, None)
+        for provider in providers()
+    ]
 
 
 def is_required_of(user: User) -> bool:
@@ -63,12 +80,6 @@ def is_required_of(user: User) -> bool:
 
 def must_set_up(user: User, session: SessionBase | None) -> bool:
     """Whether the session may do nothing until its user has a second factor."""
-    if not is_required_of(user) or came_from_provider(session):
+    if not is_required_of(user) or provider_of(session) is not None:
         return False
     return not has_second_factor(user)
-
-
-def came_from_provider(session: SessionBase | None) -> bool:
-    """Whether the session began at the provider of OpenID Connect."""
-    steps = [] if session is None else session.get(AUTHENTICATION_METHODS_SESSION_KEY, [])
-    return any(step["method"] == "socialaccount" for step in steps)

@@ -1,22 +1,24 @@
-"""Who may come in from the provider, and as whom: a known subject, a newcomer, or a local account to be linked."""
+"""Who may come in from a provider, and as whom: a known subject, a newcomer, or a local account to be linked."""
 
 from typing import Any
 
 from allauth.account.adapter import get_adapter as get_account_adapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
 from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
-from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
 
 from accounts.models import User
-from accounts.sign_in.group_roles import apply_group_roles
+from accounts.sign_in.group_roles import GROUPS, apply_group_roles
+from accounts.sign_in.provider_file import providers
 from audit.record import record
 
+OPENID_CONNECT = "openid_connect"
+"""allauth's name of the protocol, of which each of our providers is an app."""
 MAX_WHY_CHARS = 300
 """Of what went wrong, which may hold a whole page of the provider's."""
 
@@ -24,17 +26,34 @@ MAX_WHY_CHARS = 300
 class SocialAdapter(DefaultSocialAccountAdapter):
     """Every refusal is a page that says why, and a row of the audit log."""
 
+    def list_apps(
+        self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
+    ) -> list[SocialApp]:
+        """The configured providers as allauth takes them; none is kept in the database."""
+        return [
+            SocialApp(
+                provider=OPENID_CONNECT,
+                provider_id=each.id,
+                name=each.name,
+                client_id=each.client_id,
+                secret=each.client_secret,
+                settings={"server_url": each.issuer, "scope": list(each.scopes)},
+            )
+            for each in providers()
+            if provider in (None, OPENID_CONNECT, each.id) and client_id in (None, each.client_id)
+        ]
+
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Refuse, link or let in, before anything else happens. Raises `ImmediateHttpResponse`."""
-        needed = frozenset(settings.TANDEM_OIDC_REQUIRED_GROUPS)
-        if needed and not needed & sociallogin.groups:
+        groups = frozenset(sociallogin.account.extra_data[GROUPS])
+        if not sociallogin.provider.configured.admits(groups):
             self._refuse(request, sociallogin, "You are in none of the groups that may use this installation.")
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
             return
         if not sociallogin.is_existing:
             self._link_by_email(request, sociallogin)
         if sociallogin.is_existing:
-            apply_group_roles(user=sociallogin.user, groups=sociallogin.groups)
+            apply_group_roles(user=sociallogin.user)
         # Under another key before a second factor is asked for, as after a password.
         request.session.cycle_key()
 
@@ -50,7 +69,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):
         """Make the newcomer's account, which has the rights that groups give and no other, were it the first."""
         user: User = super().save_user(request, sociallogin, form)
         record("user.create", user, user=user, by="identity provider", email=user.email)
-        apply_group_roles(user=user, groups=sociallogin.groups)
+        apply_group_roles(user=user)
         return user
 
     def get_connect_redirect_url(self, request: HttpRequest, socialaccount: Any) -> str:
@@ -75,14 +94,18 @@ class SocialAdapter(DefaultSocialAccountAdapter):
 
     def _link_by_email(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Link the local account of the newcomer's verified address, where the administrator allows it; refuse what
-        would make a second account of one address. An address that is not verified was left out before."""
+        would make a second account of one address. An address that is not verified was left out before.
+
+        An account that some provider signs in is linked by its owner alone: else who gets an address at one provider
+        would get the account of whoever has it at another."""
         email = sociallogin.user.email
         found = list(User.objects.filter(email__iexact=email)[:2]) if email else []
         if not found:
             return
-        if len(found) > 1 or not settings.TANDEM_OIDC_LINK_BY_EMAIL:
+        may_link = sociallogin.provider.configured.link_by_email and len(found) == 1
+        if not may_link or SocialAccount.objects.filter(user=found[0]).exists():
             said = (
-                f"There is an account with the address {email} already. Log in to it by password, then link "
+                f"There is an account with the address {email} already. Log in to it as before, then link "
                 f"{sociallogin.provider.name} on the page Account; or ask an administrator."
             )
             self._refuse(request, sociallogin, said)

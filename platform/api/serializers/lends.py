@@ -21,7 +21,12 @@ class LendsQuery(serializers.Serializer[Any]):
 
 class LendsPageQuery(LendsQuery):
     cursor = serializers.CharField(default="", max_length=MAX_CURSOR_CHARS, help_text="From `next` of the page before.")
-    limit = serializers.IntegerField(default=DEFAULT_PAGE, min_value=1, max_value=MAX_PAGE)
+    limit = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_PAGE,
+        help_text=f"Most lends of a page. Default: {DEFAULT_PAGE}, and all of them as Arrow.",
+    )
 
 
 class LendSumsQuery(LendsQuery):

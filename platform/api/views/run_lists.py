@@ -10,14 +10,14 @@ from rest_framework.views import APIView
 from accounts.access import get_project
 from accounts.models import TokenScope
 from api.filters import filter_runs
-from api.listed_runs import listed_runs
 from api.pages import page_of
 from api.request_parsing import checked, user_of
 from api.serializers import run_lists as bodies
 from runs.bulk_actions import BulkAction, act_on_runs
+from runs.run_lines import ALL_FIELDS, columns_of, run_lines
 from runs.run_table import GroupBy, RunColumn, run_table
 from runs.saved_views import forget_view, save_view
-from runs.selectors import get_view, listable_runs, visible_views
+from runs.selectors import get_view, visible_runs, visible_views
 
 
 class RunTableView(APIView):
@@ -27,13 +27,15 @@ class RunTableView(APIView):
         user, asked = user_of(request), checked(bodies.TableQuery(data=request.query_params))
         order, group = RunColumn(asked.pop("order")), asked.pop("group")
         stretch = {name: asked.pop(name) for name in ("descending", "offset", "limit")}
-        rows = filter_runs(listable_runs(user), user=user, **asked)
+        rows = filter_runs(visible_runs(user), user=user, **asked)
         table = run_table(rows, order=order, group=group and GroupBy(group), **stretch)
+        found = rows.filter(pk__in=table.run_ids).order_by().values(*columns_of(ALL_FIELDS))
+        by_id = {run["id"]: run for run in found}
         return Response(
             {
                 "number": table.number,
                 "groups": bodies.RunGroup(table.groups, many=True).data,
-                "results": listed_runs(user, table.runs),
+                "results": run_lines(user, [by_id[run_id] for run_id in table.run_ids if run_id in by_id]),
             }
         )
 

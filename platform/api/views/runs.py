@@ -18,7 +18,6 @@ from api.chosen_fields import chosen_fields
 from api.contract_schema import component
 from api.field_errors import WHOLE
 from api.filters import filter_runs
-from api.listed_runs import page_of_runs
 from api.pages import NewestFirst
 from api.request_parsing import checked, user_of
 from api.serializers import plans
@@ -33,6 +32,7 @@ from runs.planning.auto_placement import hypothetical_plan
 from runs.planning.plan_body import PlanPreview
 from runs.queue.asked_lanes import set_priority
 from runs.run_body import ListedRun, RunBody
+from runs.run_lines import ALL_FIELDS, columns_of, run_lines
 from runs.spec_check import WHOLE_SPEC, check_spec, warnings_of
 from runs.start_checks.start_checks import start_checks
 
@@ -105,8 +105,11 @@ class RunViewSet(GenericViewSet[Any]):
         """Runs, newest first, with what a list shows; `GET /runs/{id}` has all of one, with its spec."""
         asked = checked(RunsQuery(data=request.query_params))
         user = user_of(request)
-        rows = filter_runs(selectors.listable_runs(user), user=user, **asked)
-        return self.get_paginated_response(page_of_runs(user, rows, self.paginate_queryset, chosen_fields(request)))
+        rows = filter_runs(selectors.visible_runs(user), user=user, **asked)
+        fields = chosen_fields(request) or ALL_FIELDS
+        # Pages are told apart by the time of creation and the id.
+        page = self.paginate_queryset(rows.values(*columns_of(fields) | {"id", "created_at"}))
+        return self.get_paginated_response(run_lines(user, page or (), fields))
 
     @extend_schema(request=bodies.NewRun, responses={201: component(RunBody)})
     def create(self, request: Request) -> Response:

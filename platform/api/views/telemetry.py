@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from api.arrow_answers import JSON_OR_ARROW, arrow_answer, gzip_json, wants_arrow
+from api.arrow_answers import JSON, JSON_OR_ARROW, arrow_answer, gzip_json, wants_arrow
 from api.contract_schema import component, list_of, named_component, page_schema
 from api.public_addresses import address_with
 from api.request_parsing import checked
@@ -28,6 +28,7 @@ from runs.models import Run
 from runs.selectors import get_run, visible_runs
 from telemetry import selectors
 from telemetry.arrow.arrow_stream import MEDIA_TYPE as ARROW
+from telemetry.arrow.bubble_stream import bubble_stream
 from telemetry.arrow.point_stream import point_stream
 from telemetry.arrow.span_stream import span_stream
 from telemetry.curves.curves import Curves, Sparklines, curves, sparklines
@@ -41,7 +42,6 @@ from telemetry.timeline.perfetto_trace import perfetto_trace
 from telemetry.timeline.planned_time import PlannedTime, planned_time
 from telemetry.timeline.timeline import Timeline, timeline
 
-JSON = "application/json"
 STREAM_ITEMS = {"type": "array", "items": named_component("StreamItem")}
 
 
@@ -142,12 +142,23 @@ class TraceView(RunDataView):
 
 
 class BubblesView(RunDataView):
-    @extend_schema(parameters=[bodies.WindowQuery], responses={200: component(Bubbles)})
-    def get(self, request: Request, run_id: UUID) -> Response:
+    renderer_classes = JSON_OR_ARROW
+
+    @extend_schema(
+        parameters=[bodies.WindowQuery],
+        responses={(200, JSON): component(Bubbles), (200, ARROW): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
         """How the lanes of a run spent their time, in a window or over the whole run. The classes of a lane sum to its
-        time."""
+        time.
+
+        As Arrow (`Accept: application/vnd.apache.arrow.stream`) a row is a class of a lane: `lane`, `role`, `class`
+        (dictionaries of strings), `seconds` (float64). The schema's metadata has the `stream_seq`."""
         asked = checked(bodies.WindowQuery(data=request.query_params))
-        return Response(bubbles(self.run(run_id).pk, start=asked.get("from"), end=asked.get("to")))
+        run, window = self.run(run_id), {"start": asked.get("from"), "end": asked.get("to")}
+        if wants_arrow(request):
+            return arrow_answer(request, bubble_stream(run.pk, **window))
+        return Response(bubbles(run.pk, **window))
 
 
 class LendingView(RunDataView):

@@ -55,7 +55,11 @@ def idle_words(idle: Sequence[IdleGpu]) -> str:
 
 def idle_of(runs: Iterable[Run]) -> dict[UUID, str]:
     """What is said of the GPUs of these runs that do nothing, by run; those without any are left out."""
-    holding = {run.pk for run in runs if run.run_state not in END_STATES}
+    return idle_in({run.pk for run in runs if run.run_state not in END_STATES})
+
+
+def idle_in(holding: set[UUID]) -> dict[UUID, str]:
+    """The same of runs that have not ended, by their ids."""
     idle = idle_gpus(timezone.now(), holding) if holding else []
     return {run_id: idle_words(gpus) for (run_id, _), gpus in by_run(idle).items()}
 

@@ -25,7 +25,7 @@ NUM_CPUS = 64
 # Variables of the web side only, which jobs must not see: a job's environment is readable through Ray.
 PRIVATE_VARIABLES = frozenset(
     {
-        *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "EMAIL_URL", "TANDEM_OIDC_CLIENT_SECRET"),
+        *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "EMAIL_URL"),
         *("DJANGO_SETTINGS_MODULE", "PYTHONPATH", "RAY_ADDRESS", "TANDEM_ONESHOT"),
     }
 )

@@ -4,8 +4,10 @@ from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
+from psycopg.adapt import AdaptersMap
 
 from api.database_circuit import CIRCUIT, is_away
+from server.web_database.timestamps import UtcLoader
 
 PROBE_SECONDS = 2
 """To ask a server whether it is there; the least that libpq takes."""
@@ -13,6 +15,12 @@ PROBE_SECONDS = 2
 
 class DatabaseWrapper(base.DatabaseWrapper):
     circuit = CIRCUIT
+
+    def get_connection_params(self) -> dict[str, Any]:
+        params: dict[str, Any] = super().get_connection_params()
+        context = AdaptersMap(params["context"])
+        context.register_loader("timestamptz", UtcLoader)
+        return {**params, "context": context}
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Raises `DatabaseAway` at once while the database is away; psycopg's errors for what fails now."""

@@ -100,6 +100,10 @@ def _array(column: Column, values: Sequence[Any]) -> "Array":
     match column.kind:
         case Kind.NAME:
             return Array(values, type=DataType.utf8()).cast(_type(Kind.NAME))
+        case Kind.TIME if column.may_lack:
+            known = iter(_nanoseconds([value for value in values if value is not None]).tolist())
+            whole = [None if value is None else next(known) for value in values]
+            return Array(whole, type=DataType.int64()).cast(_type(Kind.TIME))
         case Kind.TIME:
             return Array.from_numpy(_nanoseconds(values)).cast(_type(Kind.TIME))
         case kind:

@@ -83,8 +83,7 @@ def bubbles(run_id: UUID, *, start: float | None = None, end: float | None = Non
     up_to = last_stream_seq(run_id)
     rows = _whole(run_id) if start is None and end is None else _window(run_id, start, end)
     by_lane = _by_lane(rows)
-    placed = {lane["lane"]: lane["role"] for lane in placed_lanes(run_id, up_to=up_to)}
-    roles = {lane: role_of(lane, placed) for lane in by_lane}
+    roles = lane_roles(run_id, by_lane, up_to=up_to)
     by_class = _sum(by_lane.values())
     return {
         "total_seconds": sum(by_class.values()),
@@ -96,6 +95,12 @@ def bubbles(run_id: UUID, *, start: float | None = None, end: float | None = Non
         "by_class": by_class,
         "stream_seq": up_to,
     }
+
+
+def lane_roles(run_id: UUID, lanes: Iterable[str], *, up_to: int) -> dict[str, str]:
+    """The role of each of these lanes of the run."""
+    placed = {lane["lane"]: lane["role"] for lane in placed_lanes(run_id, up_to=up_to)}
+    return {lane: role_of(lane, placed) for lane in lanes}
 
 
 def _whole(run_id: UUID) -> list[Row]:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
+import yaml
 from playwright.sync_api import Page
 
 from tests.e2e.rest import Rest
 from tests.e2e.stack import Stack, running_stack
-from tests.web.dashboard.openid_provider import CLIENT_ID, CLIENT_SECRET, OpenIdProvider
+from tests.web.dashboard.openid_provider import CLIENT_SECRET, SECRET_FILE, OpenIdProvider, entry_of
 
 
 @pytest.fixture(scope="module")
@@ -19,13 +20,11 @@ def provider() -> Iterator[OpenIdProvider]:
 
 @pytest.fixture(scope="module")
 def stack(provider: OpenIdProvider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    settings = {
-        "TANDEM_OIDC_ISSUER": provider.issuer,
-        "TANDEM_OIDC_CLIENT_ID": CLIENT_ID,
-        "TANDEM_OIDC_CLIENT_SECRET": CLIENT_SECRET,
-        "TANDEM_OIDC_NAME": "Example",
-    }
-    with running_stack(tmp_path_factory.mktemp("stack"), **settings) as running:
+    folder = tmp_path_factory.mktemp("providers")
+    (folder / SECRET_FILE).write_text(CLIENT_SECRET)
+    file = folder / "providers.yaml"
+    file.write_text(yaml.safe_dump([entry_of(provider, "example", "Example")]))
+    with running_stack(tmp_path_factory.mktemp("stack"), TANDEM_OIDC_PROVIDERS=str(file)) as running:
         yield running
 
 

@@ -13,7 +13,7 @@ import api.openapi_document as openapi_documents
 from accounts.models import Project, User
 from api.chosen_fields import can_choose
 from api.openapi_document import openapi_document
-from runs.run_body import ROW_FIELDS
+from runs.run_lines import OWN_COLUMNS
 from tests.web.api.token_clients import with_token
 from tests.web.conftest import MakeRun
 
@@ -42,8 +42,8 @@ def test_of_runs_whose_columns_are_asked_for_nothing_else_is_read(
     make_run(project, state="running", tags=["a"])
     make_run(project)
     whole = client.get("/api/v1/runs").json()["results"]
-    chosen = client.get("/api/v1/runs", {"fields": ",".join(sorted(ROW_FIELDS))}).json()["results"]
-    assert chosen == [{name: row[name] for name in ROW_FIELDS} for row in whole]
+    chosen = client.get("/api/v1/runs", {"fields": ",".join(sorted(OWN_COLUMNS))}).json()["results"]
+    assert chosen == [{name: row[name] for name in OWN_COLUMNS} for row in whole]
     with CaptureQueriesContext(connection) as captured:
         client.get("/api/v1/runs", {"fields": "id,state"})
     asked = [query["sql"] for query in captured if 'FROM "runs_run"' in query["sql"]]

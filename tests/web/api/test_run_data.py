@@ -267,8 +267,13 @@ def test_a_preview_is_asked_for_and_listed(api: APIClient, run: Run) -> None:
     assert (preview["samples"], preview["base_samples"]) == ([], [])
 
 
-def test_curves_and_timeline_are_arrow_for_who_accepts_it(api: APIClient, run: Run) -> None:
-    for path, column, expected in (("metrics", "value", [0.1, 0.5]), ("timeline", "kind", ["publish"])):
+def test_what_a_run_reported_is_arrow_for_who_accepts_it(api: APIClient, run: Run) -> None:
+    expected_of = {
+        "metrics": ("value", [0.1, 0.5]),
+        "timeline": ("kind", ["publish"]),
+        "bubbles": ("class", ["publish"]),
+    }
+    for path, (column, expected) in expected_of.items():
         answer = api.get(f"/api/v1/runs/{run.pk}/{path}", HTTP_ACCEPT=ARROW, HTTP_ACCEPT_ENCODING="gzip")
         assert (answer.status_code, answer.headers["Content-Type"]) == (200, ARROW)
         assert "Content-Encoding" not in answer.headers
@@ -281,6 +286,6 @@ def test_curves_and_timeline_are_arrow_for_who_accepts_it(api: APIClient, run: R
 def test_arrow_of_anothers_run_is_refused_as_problem(
     client_of: Callable[..., APIClient], run: Run, charlie: User
 ) -> None:
-    for path in ("metrics", "timeline"):
+    for path in ("metrics", "timeline", "bubbles"):
         answer = client_of(charlie).get(f"/api/v1/runs/{run.pk}/{path}", HTTP_ACCEPT=ARROW)
         assert (answer.status_code, answer.headers["Content-Type"]) == (404, "application/problem+json")

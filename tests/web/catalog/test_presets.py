@@ -1,4 +1,7 @@
+import itertools
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 from pytest_django.fixtures import Settings
@@ -78,3 +81,25 @@ def test_a_broken_preset_is_an_error_not_a_gap(tmp_path: Path, settings: Setting
     (tmp_path / "bad.yaml").write_text("name: bad\norder: 1\ntitle: Bad\ndescription: x\nspec: {}\n")
     with pytest.raises(ValueError, match=r"the preset bad of bad\.yaml is not valid"):
         list_presets()
+
+
+def test_presets_are_read_while_files_of_the_folder_come_and_go(tmp_path: Path, settings: Settings) -> None:
+    """As where an editor saves one, or git brings others: a request beside it failed."""
+    settings.TANDEM_PRESETS = tmp_path
+    is_over = Event()
+
+    def replace_files() -> None:
+        for number in itertools.cycle(range(7)):
+            if is_over.is_set():
+                return
+            draft = tmp_path / f"draft-{number}"
+            draft.write_text("")
+            draft.rename(tmp_path / "notes.txt").unlink()
+
+    with ThreadPoolExecutor(1) as editor:
+        editor.submit(replace_files)
+        try:
+            for _ in range(2000):
+                assert list_presets() == []
+        finally:
+            is_over.set()

@@ -18,6 +18,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 CLIENT_ID, CLIENT_SECRET = "tandem", "the client's secret"
+SECRET_FILE = "client.secret"
 Claims = dict[str, Any]
 
 
@@ -109,3 +110,9 @@ class OpenIdProvider:
         key: Any = self.signing if self.algorithm.startswith("RS") else ("" if self.algorithm == "none" else b"x" * 32)
         id_token = jwt.encode(signed, key, self.algorithm, headers={"kid": "first"})
         return {"access_token": "opaque", "token_type": "Bearer", "id_token": id_token}
+
+
+def entry_of(provider: OpenIdProvider, provider_id: str, name: str) -> dict[str, Any]:
+    """Its entry in the file of the providers, which has `SECRET_FILE` beside it."""
+    known = {"id": provider_id, "name": name, "issuer": provider.issuer}
+    return {**known, "client_id": CLIENT_ID, "client_secret_file": SECRET_FILE}

@@ -1,34 +1,37 @@
 """What groups of the provider give, what by hand was given beside it, and what ends with the link."""
 
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
-from pytest_django import Settings
 
 from accounts.models import Membership, Project, ProjectRole, User
 from accounts.services import change_role, remove_member, set_pool_admin
-from accounts.sign_in.selectors import is_linked
 from audit.models import AuditEntry
 from tests.web.dashboard.authenticator_app import PASSWORD
-from tests.web.dashboard.oidc_browser import sign_in
+from tests.web.dashboard.oidc_browser import is_linked, sign_in
 from tests.web.dashboard.openid_provider import OpenIdProvider
 
 pytestmark = pytest.mark.django_db
 MakeUser = Callable[..., User]
+Configure = Callable[..., None]
+UNLINK = "/account/providers/oidc/unlink"
 
 
 @pytest.fixture
-def mapped(provider: OpenIdProvider, settings: Settings, project: Project, tmp_path: Path) -> Callable[..., User]:
+def group_roles(project: Project) -> dict[str, Any]:
+    projects = {
+        project.slug: {"owner": ["leads"], "editor": ["research"], "viewer": ["staff"]},
+        "no-such-project": {"owner": ["leads"]},
+    }
+    return {"admins": ["root"], "pool_admins": ["ops"], "projects": projects}
+
+
+@pytest.fixture
+def mapped(provider: OpenIdProvider, configure: Configure, group_roles: dict[str, Any]) -> Callable[..., User]:
     """Signs erin in as a member of groups, and answers with her account."""
-    file = tmp_path / "groups.yaml"
-    file.write_text(
-        "admins: [root]\npool_admins: [ops]\nprojects:\n"
-        f"  {project.slug}: {{owner: [leads], editor: [research], viewer: [staff]}}\n"
-        "  no-such-project: {owner: [leads]}\n"
-    )
-    settings.TANDEM_OIDC_GROUP_ROLES = str(file)
+    configure(group_roles=group_roles)
 
     def come(*groups: str) -> User:
         provider.person = {**provider.person, "groups": list(groups)}
@@ -95,9 +98,13 @@ def test_an_owner_by_a_group_does_not_let_the_last_owner_go(
 
 
 def test_groups_are_found_inside_other_claims(
-    mapped: Callable[..., User], provider: OpenIdProvider, settings: Settings, project: Project
+    mapped: Callable[..., User],
+    provider: OpenIdProvider,
+    configure: Configure,
+    group_roles: dict[str, Any],
+    project: Project,
 ) -> None:
-    settings.TANDEM_OIDC_GROUPS_CLAIM = "realm_access.roles"
+    configure(group_roles=group_roles, groups_claim="realm_access.roles")
     provider.person = {**provider.person, "realm_access": {"roles": ["research"]}}
     assert role_of(mapped("leads"), project) == "editor"
 
@@ -108,7 +115,7 @@ def test_a_link_ends_with_what_groups_gave_unless_nothing_else_signs_in(
     user = mapped("root", "staff")
     assert (user.is_superuser, role_of(user, project)) == (True, "viewer")
     client, _ = sign_in()
-    refused = client.post("/account/unlink")
+    refused = client.post(UNLINK)
     assert refused.status_code == 409
     assert "set a password or add a passkey first" in refused.content.decode()
     assert is_linked(user)
@@ -116,10 +123,10 @@ def test_a_link_ends_with_what_groups_gave_unless_nothing_else_signs_in(
     user.set_password(PASSWORD)
     user.save()
     client.force_login(user)
-    assert client.post("/account/unlink").headers["Location"].startswith("/account/confirm/password")
+    assert client.post(UNLINK).headers["Location"].startswith("/account/confirm/password")
     assert is_linked(user)
     # What was asked for before the password is done after it.
-    confirmed = client.post("/account/confirm/password", {"password": PASSWORD, "next": "/account/unlink"})
+    confirmed = client.post("/account/confirm/password", {"password": PASSWORD, "next": UNLINK})
     assert confirmed.headers["Location"] == "/account"
     user.refresh_from_db()
     assert (is_linked(user), user.is_superuser) == (False, False)

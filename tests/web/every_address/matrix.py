@@ -244,8 +244,10 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         *(f"{method} account/second-factor/remove" for method in ("get", "post", "put")),
     ),
     # This installation has no provider of OpenID Connect.
-    "page that there is not": ("get login/oidc", "get login/<slug:provider_id>/callback"),
-    "page that there is not, after the password": tuple(f"{method} account/unlink" for method in ("get", "post")),
+    "page that there is not": tuple(f"get login/<slug:provider_id>/{end}" for end in ("begin", "callback")),
+    "page that there is not, after the password": tuple(
+        f"{method} account/providers/<slug:provider_id>/unlink" for method in ("get", "post")
+    ),
     # A link that was never made, and the page of accounts that are switched off.
     "page that refuses all": ("get login/inactive", "get login/link/<str:code>", "post login/link/<str:code>"),
     "page of members": ("get runs/<uuid:run_id>", "get sweeps/<uuid:sweep_id>"),

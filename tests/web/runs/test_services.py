@@ -10,7 +10,6 @@ from accounts.models import Project, User
 from catalog.services import create_prompt_set, delete_prompt_set
 from runs import services
 from runs.models import Run, RunTransition
-from runs.run_body import run_body
 from runs.selectors import attempts_of, commands_of, get_run, run_body_for, transitions, visible_runs
 from runs.transitions import RunStateConflict
 from worker.contracts.prompts import dump_prompts
@@ -201,4 +200,4 @@ def test_a_list_of_runs_never_reads_their_prompts(
     make_run(project, state="completed")
     with django_assert_num_queries(1):
         runs = list(visible_runs(viewer))
-        assert [run_body(run, role="viewer")["num_prompts"] for run in runs] == [3, 3]
+        assert [run.num_prompts for run in runs] == [3, 3]

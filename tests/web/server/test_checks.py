@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pytest_django import Settings
 
 from server import checks
@@ -53,21 +54,43 @@ def test_a_policy_that_there_is_not_is_an_error(settings: Settings) -> None:
     assert ids_of(checks.check_second_factor()) == ["tandem.E010"]
 
 
-def test_a_provider_is_whole_or_not_there(settings: Settings, tmp_path: Path) -> None:
+def test_where_passwords_open_nothing_there_must_be_a_provider(settings: Settings) -> None:
+    assert checks.check_providers() == []
     settings.TANDEM_OIDC_ONLY = True
-    assert ids_of(checks.check_provider()) == ["tandem.E011"]
-    settings.TANDEM_OIDC_ISSUER = "http://login.example.org"
-    file = tmp_path / "groups.yaml"
-    settings.TANDEM_OIDC_GROUP_ROLES = str(file)
-    ids = ["tandem.E012", "tandem.E013", "tandem.E013", "tandem.E014"]
-    assert ids_of(checks.check_provider()) == ids, "the file is missing"
-    file.write_text("projects: {shapes: {boss: [leads]}}")
-    (*_, problem) = checks.check_provider()
-    assert "`projects.shapes.boss" in problem.msg
-    file.write_text("projects: {shapes: {owner: [leads]}}")
-    settings.TANDEM_OIDC_ISSUER = "https://login.example.org"
-    settings.TANDEM_OIDC_CLIENT_ID = settings.TANDEM_OIDC_CLIENT_SECRET = "x"
-    assert checks.check_provider() == []
+    assert ids_of(checks.check_providers()) == ["tandem.E011"]
+
+
+def test_providers_that_cannot_be_read_are_an_error_that_says_where(settings: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "providers.yaml"
+    settings.TANDEM_OIDC_PROVIDERS = str(file)
+    (problem,) = checks.check_providers()
+    assert problem.id == "tandem.E012" and "providers.yaml cannot be read" in problem.msg
+    (tmp_path / "secret").write_text("x")
+    known = {
+        "id": "a",
+        "name": "A",
+        "issuer": "https://a.example.org",
+        "client_id": "t",
+        "client_secret_file": "secret",
+    }
+    for changed, said in {
+        "issuer: http://a.example.org": "`issuer` of provider 1: must begin with https://, got 'http://a.example.org'",
+        "client_secret_file: nowhere": "`client_secret_file` of provider 1",
+        "id: A B": "`id` of provider 1",
+        "client_secret: x": "`client_secret` of provider 1",
+        "scopes: [email]": "`scopes` of provider 1: must hold openid",
+        "session_hours: 0": "`session_hours` of provider 1",
+        "group_roles: {projects: {shapes: {boss: [leads]}}}": "`group_roles.projects.shapes.boss",
+    }.items():
+        file.write_text(yaml.safe_dump([known | yaml.safe_load(changed)]))
+        (problem,) = checks.check_providers()
+        assert said in problem.msg
+    other = known | {"id": "b", "name": "B"}
+    file.write_text(yaml.safe_dump([known, other]))
+    (problem,) = checks.check_providers()
+    assert "two providers have the issuer https://a.example.org" in problem.msg
+    file.write_text(yaml.safe_dump([known, other | {"issuer": "https://b.example.org/"}]))
+    assert checks.check_providers() == []
 
 
 @pytest.mark.parametrize("port", [80, 70000])

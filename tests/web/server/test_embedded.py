@@ -34,7 +34,7 @@ def var(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(runtime_folder(folder))
 
 
-SECRETS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "EMAIL_URL", "TANDEM_OIDC_CLIENT_SECRET")
+SECRETS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "EMAIL_URL")
 """Variables of the web that hold a password or a key."""
 
 

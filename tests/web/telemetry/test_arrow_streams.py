@@ -1,4 +1,4 @@
-"""Curves and lane time as Arrow: read by pyarrow, polars and pandas, they are what the JSON answers hold."""
+"""Curves, lane time and bubbles as Arrow: read by pyarrow, polars and pandas, they are what the JSON answers hold."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -11,9 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from telemetry.arrow.arrow_stream import Column, Kind, arrow_stream
+from telemetry.arrow.bubble_stream import bubble_stream
 from telemetry.arrow.point_stream import point_stream
 from telemetry.arrow.span_stream import span_stream
 from telemetry.curves.curves import curves
+from telemetry.timeline.bubbles import bubbles
 from telemetry.timeline.timeline import timeline
 from tests.web.telemetry.conftest import Driver, Event
 
@@ -169,3 +171,21 @@ def test_unix_times_of_float64_are_found_again_exactly() -> None:
     times = [0.0, 1e-9, 1.7e9 + 1 / 3, 1.7e9 + 0.1, 2**31 + 0.7, 1795000000.123456]
     table = table_of(arrow_stream([Column("at", Kind.TIME)], [[(at,) for at in times]], {}))
     assert unix_seconds(table.column("at")) == times
+
+
+def test_bubbles_are_in_the_stream_as_in_the_account(driver: Driver, event: Make) -> None:
+    idle = {"lane": "rollout-1", "kind": "idle", "cause": "no_fragment_ready", "start": 1.7e9, "end": 1.7e9 + 2.5}
+    trained = {"lane": "trainer-0", "kind": "train", "start": 1.7e9 + 1, "end": 1.7e9 + 9}
+    published = {"lane": "trainer-0", "kind": "publish", "start": 1.7e9 + 9.5, "end": 1.7e9 + 11}
+    driver.send(event(1, "spans", spans=[idle, trained, published]))
+    for window in ({}, {"start": 1.7e9 + 2, "end": 1.7e9 + 8}):
+        table, account = table_of(bubble_stream(driver.run_id, **window)), bubbles(driver.run_id, **window)
+        rows = table.to_pylist()
+        by_lane: dict[str, dict[str, float]] = {}
+        for row in rows:
+            by_lane.setdefault(row["lane"], {})[row["class"]] = row["seconds"]
+        assert by_lane == account["by_lane"]
+        by_role = {role: sum(row["seconds"] for row in rows if row["role"] == role) for role in ("rollout", "trainer")}
+        assert by_role == {role: sum(classes.values()) for role, classes in account["by_role"].items()}
+        assert table.schema.metadata == {b"stream_seq": str(account["stream_seq"]).encode()}
+    assert table_of(bubble_stream(uuid.uuid4())).num_rows == 0

@@ -82,7 +82,11 @@ class Operations:
         Raises:
             NotFound: there is none that the token may see.
         """
-        return _attached(await self._session.get(f"{API}/operations/{operation}"), self._session)
+        return await read_operation(self._session, operation)
+
+
+async def read_operation(session: Session, operation: str) -> Operation:
+    return _attached(await session.get(f"{API}/operations/{operation}"), session)
 
 
 def _attached(answer: Any, session: Session) -> Operation:

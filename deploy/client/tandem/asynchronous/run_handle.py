@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import PrivateAttr
 
 from tandem import rest_models
-from tandem.asynchronous.run_telemetry import RunTelemetry
+from tandem.asynchronous.run_actions import RunActions
 from tandem.asynchronous.session import Session
 from tandem.chosen_values import NOT_GIVEN, NotGiven, given
 from tandem.comfyui import LORA_FILE, write_for_comfyui
@@ -26,7 +26,7 @@ CLEARED: dict[str, Any] = {"notes": "", "tags": []}
 """What None asks for, by field. The server refuses to clear the others."""
 
 
-class RunHandle(RunTelemetry):
+class RunHandle(RunActions):
     """A run's id with the methods of every run, listed or read in full."""
 
     name: str
@@ -136,24 +136,6 @@ class RunHandle(RunTelemetry):
                 if is_last:
                     return
                 await sleep(next(waits))
-
-    async def pause(self) -> None:
-        """Free the lanes after the batch under way, and keep the run to be resumed."""
-        await self._act("pause")
-
-    async def resume(self) -> None:
-        await self._act("resume")
-
-    async def stop(self) -> None:
-        """End after the batch under way, with a checkpoint and an adapter."""
-        await self._act("stop")
-
-    async def cancel(self) -> None:
-        """End at once."""
-        await self._act("cancel")
-
-    async def _act(self, action: str) -> None:
-        await self._session.post(f"{self._path}/actions", {"action": action})
 
     async def checkpoints(self) -> list[rest_models.SavedCheckpoint]:
         """The newest first."""

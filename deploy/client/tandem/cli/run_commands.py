@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tandem.cli import run_downloads, run_import, run_mirrors
+from tandem.cli import run_control, run_downloads, run_import, run_mirrors
 from tandem.cli.invocation import AsJson, ProjectName, RunName, client_of
 from tandem.cli.output import print_facts, print_json, print_table, spelled
 from tandem.text_files import printable
@@ -19,6 +19,11 @@ app.command("report")(run_downloads.report)
 app.command("import")(run_import.import_configuration)
 app.command("mirrors")(run_mirrors.mirrors)
 app.command("mirror")(run_mirrors.mirror)
+app.command("pause")(run_control.pause)
+app.command("resume")(run_control.resume)
+app.command("stop")(run_control.stop)
+app.command("cancel")(run_control.cancel)
+app.command("resize")(run_control.resize)
 Watched = Annotated[bool, typer.Option("--watch", "-w", help="Follow the run until it ends; exit code 10 if it fails.")]
 
 
@@ -133,38 +138,6 @@ def logs(
             typer.echo(f"{at:%H:%M:%S} {entry.level:<7} {spelled(entry.source):<12} {printable(entry.text)}")
 
 
-@app.command("pause")
-def pause(ctx: typer.Context, run: RunName, as_json: AsJson = False) -> None:
-    """Free a run's lanes after the batch under way, and keep it to be resumed."""
-    found = client_of(ctx).runs.get(run)
-    found.pause()
-    _tell(found, "pauses after the batch under way", as_json)
-
-
-@app.command("resume")
-def resume(ctx: typer.Context, run: RunName, as_json: AsJson = False) -> None:
-    """Go on with a paused run."""
-    found = client_of(ctx).runs.get(run)
-    found.resume()
-    _tell(found, "resumes", as_json)
-
-
-@app.command("stop")
-def stop(ctx: typer.Context, run: RunName, as_json: AsJson = False) -> None:
-    """End a run after the batch under way, with a checkpoint and an adapter."""
-    found = client_of(ctx).runs.get(run)
-    found.stop()
-    _tell(found, "stops after the batch under way", as_json)
-
-
-@app.command("cancel")
-def cancel(ctx: typer.Context, run: RunName, as_json: AsJson = False) -> None:
-    """End a run at once."""
-    found = client_of(ctx).runs.get(run)
-    found.cancel()
-    _tell(found, "is cancelled", as_json)
-
-
 @app.command("fork")
 def fork(
     ctx: typer.Context,
@@ -209,13 +182,6 @@ def compare(
         *((field, *values) for field, values in differences.items()),
     ]
     print_table(("", *(each.name for each in found)), rows, absent="")
-
-
-def _tell(run: "Run", what: str, as_json: bool) -> None:
-    if as_json:
-        print_json(run.reload())
-    else:
-        typer.echo(f"{run.name} {what}.")
 
 
 def _show_new(run: "Run", is_watched: bool, as_json: bool) -> None:

@@ -83,7 +83,11 @@ class Operations:
         Raises:
             NotFound: there is none that the token may see.
         """
-        return _attached(self._session.get(f"{API}/operations/{operation}"), self._session)
+        return read_operation(self._session, operation)
+
+
+def read_operation(session: Session, operation: str) -> Operation:
+    return _attached(session.get(f"{API}/operations/{operation}"), session)
 
 
 def _attached(answer: Any, session: Session) -> Operation:

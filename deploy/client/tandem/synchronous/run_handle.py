@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import PrivateAttr
 
 from tandem import rest_models
-from tandem.synchronous.run_telemetry import RunTelemetry
+from tandem.synchronous.run_actions import RunActions
 from tandem.synchronous.session import Session
 from tandem.chosen_values import NOT_GIVEN, NotGiven, given
 from tandem.comfyui import LORA_FILE, write_for_comfyui
@@ -27,7 +27,7 @@ CLEARED: dict[str, Any] = {"notes": "", "tags": []}
 """What None asks for, by field. The server refuses to clear the others."""
 
 
-class RunHandle(RunTelemetry):
+class RunHandle(RunActions):
     """A run's id with the methods of every run, listed or read in full."""
 
     name: str
@@ -137,24 +137,6 @@ class RunHandle(RunTelemetry):
                 if is_last:
                     return
                 sleep(next(waits))
-
-    def pause(self) -> None:
-        """Free the lanes after the batch under way, and keep the run to be resumed."""
-        self._act("pause")
-
-    def resume(self) -> None:
-        self._act("resume")
-
-    def stop(self) -> None:
-        """End after the batch under way, with a checkpoint and an adapter."""
-        self._act("stop")
-
-    def cancel(self) -> None:
-        """End at once."""
-        self._act("cancel")
-
-    def _act(self, action: str) -> None:
-        self._session.post(f"{self._path}/actions", {"action": action})
 
     def checkpoints(self) -> list[rest_models.SavedCheckpoint]:
         """The newest first."""

@@ -7,7 +7,6 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Project, User
-from api.listed_runs import listed_runs
 from audit.models import AuditEntry
 from fleet.models import Gpu, Lane, Pool
 from fleet.shares.pool_policies import set_policy
@@ -82,7 +81,7 @@ def test_the_run_says_so_when_its_gpus_have_done_nothing_for_long(
     end = Gpu.objects.exclude(idle_since=None).earliest("idle_since").idle_since
     assert end is not None
     assert told.endswith(f"by the pool's policy they are taken back at {end + timedelta(minutes=45):%H:%M}")
-    assert [body["warning"] for body in listed_runs(alice, [run])] == [told]
+    assert run_body_for(alice, Run.objects.get(pk=run.pk))["warning"] == told, "of a run that was read whole, too"
 
 
 def test_without_a_policy_nothing_is_taken(start: Callable[..., Attempt]) -> None:
