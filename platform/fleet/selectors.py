@@ -230,8 +230,7 @@ def gpu_tests_with_lanes() -> list[UUID]:
 
 def _grant(lane: Lane, gpus: Iterable[Gpu]) -> LaneGrant:
     gpus = list(gpus)
-    # Libraries of other vendors take indices only.
-    by_uuid = all(gpu.identity.get("vendor") == Vendor.NVIDIA for gpu in gpus)
+    by_uuid = all(_takes_uuid(gpu) for gpu in gpus)
     return LaneGrant(
         lane=lane.name_in_run,
         role=LaneRole(lane.role),
@@ -242,6 +241,13 @@ def _grant(lane: Lane, gpus: Iterable[Gpu]) -> LaneGrant:
         resources=tuple(gpu.resource for gpu in gpus if gpu.resource),
         num_cpus=lane.num_cpus,
     )
+
+
+def _takes_uuid(gpu: Gpu) -> bool:
+    """Whether its vendor's library knows the GPU by its UUID: Ascend's takes numbers only, AMD's no UUID that the agent
+    made of a partition's."""
+    vendor = gpu.identity.get("vendor")
+    return vendor == Vendor.NVIDIA or (vendor == Vendor.AMD and gpu.uuid.removeprefix("GPU-").isalnum())
 
 
 def lanes_with_places(pool: str | None = None) -> QuerySet[Lane]:

@@ -4604,7 +4604,7 @@ export interface components {
              */
             readonly gpus: readonly number[];
             /**
-             * @description UUIDs of the same GPUs; empty as long as their driver was not asked, and for vendors whose libraries take indices
+             * @description UUIDs of the same GPUs; empty as long as their driver was not asked, and for devices whose libraries take indices
              *     only.
              * @default []
              */
@@ -9565,7 +9565,7 @@ export interface components {
          * Vendor
          * @enum {string}
          */
-        readonly Vendor: "nvidia" | "amd";
+        readonly Vendor: "nvidia" | "amd" | "ascend";
         /**
          * @description Rewards that are 1 for a right sample and 0 for a wrong one, so that their mean is a share.
          * @enum {string}
@@ -14879,7 +14879,7 @@ export const transitionItemTypeValues: ReadonlyArray<FlattenedDeepRequired<compo
 export const tuningValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Tuning"]> = ["lora", "full"];
 export const twoExpertFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TwoExpertFamily"]> = ["wan22"];
 export const unitEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["UnitEnum"]> = ["cost", "gpu_hours"];
-export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Vendor"]> = ["nvidia", "amd"];
+export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Vendor"]> = ["nvidia", "amd", "ascend"];
 export const verdictRewardValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["VerdictReward"]> = ["shape_judge"];
 export const viewQueryGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ViewQueryGroupEnum"]> = ["project", "state", "tag", "user", "pool", "model", "preset", "algorithm"];
 export const whenSpentEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["WhenSpentEnum"]> = ["warn", "hold", "stop"];

@@ -66,7 +66,7 @@ def test_a_node_that_tandem_started_has_a_resource_for_each_gpu() -> None:
 
 
 def test_cards_of_this_machine_get_their_uuids_and_keep_their_lanes() -> None:
-    ensure_local_lanes(num_cpu_lanes=4, num_gpus=2, accelerator="H100")
+    ensure_local_lanes(num_cpu_lanes=4, gpu_indices=range(2), accelerator="H100")
     lanes = dict(Gpu.objects.values_list("index", "lane"))
     post_node(alive("local", has_gpu_resources=True), card("GPU-a", 0), card("GPU-b", 1))
     assert dict(Gpu.objects.values_list("index", "lane")) == lanes

@@ -34,7 +34,7 @@ MakeSpec = Callable[..., RunSpec]
 def pool(**nodes: tuple[str, int]) -> None:
     """Nodes by name with their accelerator and number of GPUs, and CPU lanes."""
     for name, (accelerator, number) in nodes.items():
-        ensure_local_lanes(num_cpu_lanes=2, num_gpus=number, accelerator=accelerator, node=name)
+        ensure_local_lanes(num_cpu_lanes=2, gpu_indices=range(number), accelerator=accelerator, node=name)
 
 
 def devices_of(run: Run) -> dict[str, Counter[str]]:
