@@ -5885,6 +5885,12 @@ export interface components {
         /** @enum {string} */
         readonly OfEnum: "node" | "gpu" | "lane";
         /**
+         * OldLogProbs
+         * @description Who computes the log-probs that ratios divide by.
+         * @enum {string}
+         */
+        readonly OldLogProbs: "rollout" | "trainer";
+        /**
          * OperationBody
          * @description Long work that a request began.
          */
@@ -7411,19 +7417,32 @@ export interface components {
          * ReplayGateSpec
          * @description The check before the first update on each batch: replaying the stored denoising steps in training must give what
          *     rollout computed. A run beyond a bound fails, because rollout and trainer lanes then differ in weights, precision or
-         *     schedule, and would train on wrong ratios.
+         *     schedule, and would train on wrong ratios. Errors are |μ_replay − μ_rollout| / std of each element: how far the mean
+         *     of a replayed denoising step lies from the one that rollout computed, in standard deviations of its noise.
          */
         readonly ReplayGateSpec: {
             /**
-             * @description Bound on max|μ_replay − μ_rollout| / std: how far the mean of a replayed denoising step may lie from the one that
-             *     rollout computed, in standard deviations of its noise. Empty: 0.001 in fp32 and 0.1 in bf16, where another size of
-             *     batch already rounds differently. Raise it only when the difference is known to be rounding.
+             * @description Bound on the largest error of all elements. Empty: 0.001 in fp32; in bf16 it is reported and not judged, since
+             *     the largest of a billion rounding errors grows with their number. Raise it only when the difference is known to be
+             *     rounding.
              * @default null
              */
             readonly max_mean_error: number | null;
             /**
+             * @description Bound on the root mean square of the errors. Empty: 0.02 in bf16, where another size of batch already rounds
+             *     differently; in fp32 the largest error is judged instead.
+             * @default null
+             */
+            readonly max_rms_error: number | null;
+            /**
+             * @description Bound on the error that 999 of 1000 elements stay within. Empty: 0.1 in bf16; in fp32 the largest error is judged
+             *     instead.
+             * @default null
+             */
+            readonly max_quantile_error: number | null;
+            /**
              * @description Bound on max|ratio − 1| of replayed denoising steps, where 1 means that rollout and training agree. Empty: 0.0001
-             *     in fp32 and 0.01 in bf16. It averages over all dimensions of a sample, so it is the weaker of the two bounds.
+             *     in fp32 and 0.01 in bf16. It averages over all dimensions of a sample, so it is the weakest of the bounds.
              * @default null
              */
             readonly max_ratio_error: number | null;
@@ -8132,7 +8151,8 @@ export interface components {
              *       "sde_type": "flow",
              *       "noise_level": 0.7,
              *       "sde_start": 0,
-             *       "num_sde_steps": null
+             *       "num_sde_steps": null,
+             *       "old_log_probs": "rollout"
              *     }
              */
             readonly sampling: components["schemas"]["SamplingSpec"];
@@ -8224,6 +8244,8 @@ export interface components {
             /**
              * @default {
              *       "max_mean_error": null,
+             *       "max_rms_error": null,
+             *       "max_quantile_error": null,
              *       "max_ratio_error": null
              *     }
              */
@@ -8622,6 +8644,15 @@ export interface components {
              * @default null
              */
             readonly num_sde_steps: number | null;
+            /**
+             * @description Who computes the log-probs that the ratio of new to old likelihood divides by. `rollout` is exact in fp32 and
+             *     costs nothing. In bf16 generation and training round differently, by more than the clip ranges of `grpo_guard` and
+             *     of `cps`: `trainer` recomputes them with the weights before the batch's first update. That is free in the first
+             *     mini-batch and one forward pass for each pair of the others in the first epoch (`grpo_guard` and `flow_dppo`: in
+             *     every optimizer step but the first). The run log says when rounding clips pairs.
+             * @default rollout
+             */
+            readonly old_log_probs: components["schemas"]["OldLogProbs"];
         };
         /**
          * SavedCheckpoint
@@ -9929,6 +9960,7 @@ export type Occupancy = components['schemas']['Occupancy'];
 export type OccupancyArea = components['schemas']['OccupancyArea'];
 export type OcrSettings = components['schemas']['OcrSettings'];
 export type OfEnum = components['schemas']['OfEnum'];
+export type OldLogProbs = components['schemas']['OldLogProbs'];
 export type Operation = components['schemas']['Operation'];
 export type OperationKind = components['schemas']['OperationKind'];
 export type OperationProgress = components['schemas']['OperationProgress'];
@@ -14799,6 +14831,7 @@ export const mixGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["strategy"]> = ["progressive", "random"];
 export const modelFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ModelFamily"]> = ["flux", "sd3", "flux2", "flux2_klein", "qwen_image", "z_image", "wan", "wan22", "hunyuan_video"];
 export const ofEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OfEnum"]> = ["node", "gpu", "lane"];
+export const oldLogProbsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OldLogProbs"]> = ["rollout", "trainer"];
 export const operationKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationKind"]> = ["preview", "command", "resize", "sweep", "gpu_test", "drain"];
 export const operationStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationState"]> = ["waiting", "running", "succeeded", "failed", "cancelled"];
 export const operationTargetTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationTarget"]["type"]> = ["run", "sweep", "gpu", "node"];
