@@ -67,6 +67,19 @@ class Vendor(StrEnum):
     ASCEND = "ascend"
 
 
+class CardFigures(Contract):
+    """What a card can do, measured on it while it was idle: products of matrices and copies, two seconds in all."""
+
+    num_processors: Count
+    """Streaming multiprocessors, or compute units."""
+    bf16_flops: Annotated[float, Field(gt=0)]
+    """Operations per second of the fastest product in bf16."""
+    fp32_flops: Annotated[float, Field(gt=0)]
+    """Likewise in fp32 without TF32."""
+    memory_bandwidth: Annotated[float, Field(gt=0)]
+    """Bytes per second, read and written together, of the fastest copy on the card."""
+
+
 class GpuIdentity(Contract):
     """What a GPU is; changes only with its driver."""
 
@@ -91,6 +104,8 @@ class GpuIdentity(Contract):
     """The highest clock of its cores, in megahertz; below it under load something holds the card back."""
     parent_uuid: Annotated[str, Field(max_length=100)] = ""
     """Of a MIG slice: the card that it is part of."""
+    figures: CardFigures | None = None
+    """Of a card without a hardware profile, once its node has measured it."""
 
 
 class GpuTopology(Contract):

@@ -2876,6 +2876,20 @@ export interface components {
         };
         /** @enum {string} */
         readonly BulkRequestActionEnum: "stop" | "cancel" | "archive" | "unarchive" | "tag" | "untag";
+        /**
+         * CardFigures
+         * @description What a card can do, measured on it while it was idle: products of matrices and copies, two seconds in all.
+         */
+        readonly CardFigures: {
+            /** @description Streaming multiprocessors, or compute units. */
+            readonly num_processors: number;
+            /** @description Operations per second of the fastest product in bf16. */
+            readonly bf16_flops: number;
+            /** @description Likewise in fp32 without TF32. */
+            readonly fp32_flops: number;
+            /** @description Bytes per second, read and written together, of the fastest copy on the card. */
+            readonly memory_bandwidth: number;
+        };
         readonly CarriedSetting: {
             /** @description The setting of the spec. */
             readonly path: string;
@@ -4023,6 +4037,11 @@ export interface components {
              * @default
              */
             readonly parent_uuid: string;
+            /**
+             * @description Of a card without a hardware profile, once its node has measured it.
+             * @default null
+             */
+            readonly figures: components["schemas"]["CardFigures"] | null;
         };
         /**
          * GpuLive
@@ -9769,6 +9788,7 @@ export type BulkAnswer = components['schemas']['BulkAnswer'];
 export type BulkItemType = components['schemas']['BulkItemType'];
 export type BulkRequest = components['schemas']['BulkRequest'];
 export type BulkRequestActionEnum = components['schemas']['BulkRequestActionEnum'];
+export type CardFigures = components['schemas']['CardFigures'];
 export type CarriedSetting = components['schemas']['CarriedSetting'];
 export type CategoryEnum = components['schemas']['CategoryEnum'];
 export type ChangedLane = components['schemas']['ChangedLane'];

@@ -41,7 +41,7 @@ def offered(gpus: Sequence[GpuReport]) -> tuple[GpuReport, ...]:
         ReaderError: where it cannot be told what is visible.
     """
     try:
-        seen = visible_devices([gpu.identity for gpu in gpus], {} if _is_replayed() else os.environ)
+        seen = visible_devices([gpu.identity for gpu in gpus], {} if is_replayed() else os.environ)
     except AmbiguousMaskError as error:
         raise ReaderError(str(error)) from error
     number = os.environ.get(NUM_GPUS_VARIABLE, "")
@@ -50,7 +50,8 @@ def offered(gpus: Sequence[GpuReport]) -> tuple[GpuReport, ...]:
     return tuple(gpu for gpu in gpus if gpu.identity.uuid in uuids and gpu.identity.index in kept)
 
 
-def _is_replayed() -> bool:
+def is_replayed() -> bool:
+    """Whether this node's GPUs are a recorded trace."""
     return bool(os.environ.get(GPU_TRACE_VARIABLE))
 
 
