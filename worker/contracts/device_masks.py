@@ -29,6 +29,12 @@ MASKS = {
 """The variables that each vendor's libraries read. Tandem writes the first of them."""
 
 
+def takes_uuid(vendor: str, uuid: str) -> bool:
+    """Whether a vendor's library knows the device by this UUID: Ascend's takes numbers only, and AMD's none of those
+    that the node agent made for partitions."""
+    return vendor == Vendor.NVIDIA or (vendor == Vendor.AMD and uuid.removeprefix("GPU-").isalnum())
+
+
 class AmbiguousMaskError(ValueError):
     """What a mask hides cannot be told."""
 

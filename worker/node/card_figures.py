@@ -18,8 +18,9 @@ from typing import IO
 
 from pydantic import ValidationError
 
+from worker.contracts.device_masks import takes_uuid
 from worker.contracts.device_names import profile_name
-from worker.contracts.node_reports import CardFigures, GpuReport, Vendor
+from worker.contracts.node_reports import CardFigures, GpuReport
 
 logger = logging.getLogger(__name__)
 
@@ -63,8 +64,7 @@ class CardMeasurements:
         due = next((gpu for gpu in gpus if self._is_due(gpu)), None)
         if due is not None:
             identity = due.identity
-            # Ascend's library takes numbers only.
-            device = str(identity.index) if identity.vendor is Vendor.ASCEND else identity.uuid
+            device = identity.uuid if takes_uuid(identity.vendor, identity.uuid) else str(identity.index)
             logger.info("%s has no hardware profile: %s is measured for two seconds", identity.model, identity.uuid)
             self._running = identity.model, self._start(device)
 
