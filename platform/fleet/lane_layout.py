@@ -3,6 +3,8 @@
 Invariant: a lane that is held is never removed or given other GPUs. Each new lane is put into its pool.
 """
 
+from collections.abc import Collection
+
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -21,18 +23,18 @@ NOT_OFFERED = "its node does not offer it any more"
 
 @transaction.atomic
 def ensure_local_lanes(
-    *, num_cpu_lanes: int, num_gpus: int = 0, accelerator: str = "", node: str = LOCAL_NODE
+    *, num_cpu_lanes: int, gpu_indices: Collection[int] = (), accelerator: str = "", node: str = LOCAL_NODE
 ) -> list[Lane]:
     """Make the node hold exactly these lanes. Idempotent; a surplus lane that is held is removed once it is free."""
     lock_membership()
     Node.objects.get_or_create(name=node)
     home = Node.objects.select_for_update().get(name=node)
-    for index in range(num_gpus):
+    for index in gpu_indices:
         if not home.gpus.filter(index=index).exists():
             home.gpus.create(index=index, accelerator=accelerator, resource=gpu_resource(node, index))
     _set_slots(home, num_cpu_lanes)
     give_gpus_lanes(home)
-    _retire(home.lanes.filter(kind=LaneKind.GPU, gpus__index__gte=num_gpus))
+    _retire(home.lanes.filter(kind=LaneKind.GPU, gpus__in=home.gpus.exclude(index__in=gpu_indices)))
     home.gpus.filter(lane=None).delete()
     return list(home.lanes.all())
 

@@ -13,9 +13,9 @@ from django.db.models.functions import Coalesce
 from fleet.lane_demand import kind_for, lane_number
 from fleet.lane_layout import NOT_OFFERED
 from fleet.models import Gpu, GpuTest, Lane, LaneKind, LaneUse, Node, NodeAgent, Pool, ServiceState, StateChange
+from worker.contracts.device_masks import takes_uuid
 from worker.contracts.lanes import DEFAULT_POOL, LaneGrant
 from worker.contracts.names import LaneRole
-from worker.contracts.node_reports import Vendor
 
 CPU = "cpu"
 """The device of a CPU lane."""
@@ -230,8 +230,7 @@ def gpu_tests_with_lanes() -> list[UUID]:
 
 def _grant(lane: Lane, gpus: Iterable[Gpu]) -> LaneGrant:
     gpus = list(gpus)
-    # Libraries of other vendors take indices only.
-    by_uuid = all(gpu.identity.get("vendor") == Vendor.NVIDIA for gpu in gpus)
+    by_uuid = all(takes_uuid(gpu.identity.get("vendor", ""), gpu.uuid) for gpu in gpus)
     return LaneGrant(
         lane=lane.name_in_run,
         role=LaneRole(lane.role),

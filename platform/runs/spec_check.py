@@ -17,6 +17,7 @@ from catalog.prompt_pictures import picture_problem
 from catalog.scorers import scorer_problems
 from catalog.selectors import prompts_of_set
 from fleet.allocation.device_mixes import gang_alike
+from fleet.device_profiles import profile_name
 from fleet.selectors import pool_devices
 from runs.forks import ForkPoint, fork_problems
 from runs.planning.device_order import best_first
@@ -31,7 +32,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.contracts.setting_names import setting_names
 from worker.contracts.spec_yaml import YamlRefused, lines_of, read_yaml
 from worker.scheduling.planning.memory_advice import memory_warnings
-from worker.scheduling.profiles.hardware import ACCELERATORS, profile_name
+from worker.scheduling.profiles.known_devices import accelerator
 
 Errors = dict[str, list[str]]
 WHOLE_SPEC = "spec"
@@ -137,4 +138,4 @@ def warnings_of(spec: RunSpec) -> list[str]:
     named = [name for device in devices if (name := profile_name(device)) is not None]
     shortage = lacking(spec.granted_lanes)
     warnings = [f"The run {shortage}: it would wait until lanes join."] if shortage else []
-    return warnings + memory_warnings(spec, [ACCELERATORS[name] for name in named])
+    return warnings + memory_warnings(spec, [accelerator(name) for name in named])

@@ -16,7 +16,8 @@ from tests.scheduling.planning.synthetic_pools import ALIKE, pool, request_for
 from worker.contracts.names import LaneRole
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, pool_costs
 from worker.scheduling.planning.planner import PlanRequest
-from worker.scheduling.profiles.hardware import H20, H100, L40S, Accelerator, accelerator
+from worker.scheduling.profiles.hardware import H20, H100, L40S, Accelerator
+from worker.scheduling.profiles.known_devices import accelerator
 from worker.scheduling.simulator.simulated_lanes import Arrival, Incident, Loss, SimulatedLane
 
 WRONG = 0.3

@@ -15,7 +15,16 @@ from typing_extensions import TypedDict
 from worker.contracts.algorithms import ALGORITHM_SPECS, DIFFERENTIABLE_REWARDS
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.families import FAMILY_TRAITS, FamilyTraits
-from worker.contracts.names import GuidanceKind, ModelFamily, Placement, RewardName, StaleClip, TrainerAssist, Tuning
+from worker.contracts.names import (
+    GuidanceKind,
+    ModelFamily,
+    OldLogProbs,
+    Placement,
+    RewardName,
+    StaleClip,
+    TrainerAssist,
+    Tuning,
+)
 from worker.contracts.performance import WITHOUT_KERNEL_CHOICE, AttentionBackend, Compilation
 
 Scalar = str | int | float | bool | None
@@ -94,6 +103,8 @@ def _algorithm() -> Iterator[Inapplicable]:
         "sampling.sde_start",
         "sampling.num_sde_steps",
         "replay_gate.max_mean_error",
+        "replay_gate.max_rms_error",
+        "replay_gate.max_quantile_error",
         "replay_gate.max_ratio_error",
     ):
         yield _unused(field, deterministic, "This algorithm generates without stochastic denoising steps.")
@@ -103,6 +114,13 @@ def _algorithm() -> Iterator[Inapplicable]:
     why = "The loss of this algorithm has no importance ratio."
     yield _unused("pipeline.stale_clip", without_ratio, why)
     yield _fixed("pipeline.importance_cap", without_ratio, why, None)
+    yield _unused("sampling.old_log_probs", without_ratio, why)
+    yield _fixed(
+        "sampling.old_log_probs",
+        {"pipeline.max_staleness": [1]},
+        "Stale samples are clipped around log-probs of the trainer's own anyway.",
+        OldLogProbs.ROLLOUT.value,
+    )
     yield _fixed(
         "tuning",
         _named("algorithm.name", (name for name in needs if needs[name].second_adapter)),

@@ -113,7 +113,7 @@ class LaneGrant(Contract):
     gpus: tuple[Index, ...] = ()
     """Indices of its GPUs on their node, in the order of their PCI addresses; empty for a CPU slot."""
     uuids: tuple[str, ...] = ()
-    """UUIDs of the same GPUs; empty as long as their driver was not asked, and for vendors whose libraries take indices
+    """UUIDs of the same GPUs; empty as long as their driver was not asked, and for devices whose libraries take indices
     only."""
     resources: tuple[str, ...] = ()
     """Custom Ray resources that its process occupies, one of each; each stands for one GPU or slot of a node."""

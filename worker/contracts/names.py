@@ -129,6 +129,17 @@ class StaleClip(ExplainedName):
     BEHAVIOUR = "behaviour", "The older weights that generated, as for samples that are not stale."
 
 
+class OldLogProbs(ExplainedName):
+    """Who computes the log-probs that ratios divide by."""
+
+    ROLLOUT = "rollout", "Rollout, while it generates: no further forward pass."
+    TRAINER = (
+        "trainer",
+        "The trainer, with the weights before the batch's first update: ratios are free of what rollout rounds "
+        "differently.",
+    )
+
+
 class Priority(ExplainedName):
     """Order of a project's runs in the queue, first to last; among equals the older run is first."""
 

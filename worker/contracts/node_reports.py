@@ -34,7 +34,7 @@ CPU_LANES_LABEL = "tandem/cpu-lanes"
 DEFAULT_NUM_CPU_LANES = 4
 """CPU lanes of a node that does not say: enough to score for several runs, at half a CPU each."""
 NUM_GPUS_VARIABLE = "TANDEM_NUM_GPUS"
-"""In the environment of a Ray node: how many of its GPUs it offers, the first ones; all without it."""
+"""In the environment of a Ray node: how many of its visible GPUs it offers, the first ones; all without it."""
 GPU_TRACE_VARIABLE = "TANDEM_GPU_TRACE"
 """In the environment of a Ray node: path of a recorded trace that is replayed in place of the node's GPUs, as
 `worker.node.readers.recorded` describes it. Lanes of such a node compute on its CPU."""
@@ -45,6 +45,11 @@ MAX_GPUS = 1024
 def are_same_devices(granted: Sequence[str], seen: Sequence[str]) -> bool:
     """Whether the UUIDs name the same devices. NVML writes `GPU-` or `MIG-` before a UUID, and torch does not."""
     return sorted(map(_bare, granted)) == sorted(map(_bare, seen))
+
+
+def names_same_device(entry: str, device: str) -> bool:
+    """Whether an entry of a visibility variable, which may be the beginning of a UUID, names this number or UUID."""
+    return entry == device if device.isdecimal() else _bare(device).startswith(_bare(entry))
 
 
 def _bare(uuid: str) -> str:
@@ -59,6 +64,20 @@ ShortText = Annotated[str, Field(max_length=200)]
 class Vendor(StrEnum):
     NVIDIA = "nvidia"
     AMD = "amd"
+    ASCEND = "ascend"
+
+
+class CardFigures(Contract):
+    """What a card can do, measured on it while it was idle: products of matrices and copies, two seconds in all."""
+
+    num_processors: Count
+    """Streaming multiprocessors, or compute units."""
+    bf16_flops: Annotated[float, Field(gt=0)]
+    """Operations per second of the fastest product in bf16."""
+    fp32_flops: Annotated[float, Field(gt=0)]
+    """Likewise in fp32 without TF32."""
+    memory_bandwidth: Annotated[float, Field(gt=0)]
+    """Bytes per second, read and written together, of the fastest copy on the card."""
 
 
 class GpuIdentity(Contract):
@@ -85,6 +104,8 @@ class GpuIdentity(Contract):
     """The highest clock of its cores, in megahertz; below it under load something holds the card back."""
     parent_uuid: Annotated[str, Field(max_length=100)] = ""
     """Of a MIG slice: the card that it is part of."""
+    figures: CardFigures | None = None
+    """Of a card without a hardware profile, once its node has measured it."""
 
 
 class GpuTopology(Contract):

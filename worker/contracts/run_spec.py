@@ -16,10 +16,11 @@ from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
 from worker.contracts.lanes import ElasticSpec, LaneSpec
 from worker.contracts.mirror_names import MAX_MIRRORS, MirrorName
-from worker.contracts.names import Placement, Priority, RewardMixing, Tuning
+from worker.contracts.names import OldLogProbs, Placement, Priority, RewardMixing, Tuning
 from worker.contracts.optimizer import EmaSpec, OptimizerSpec
 from worker.contracts.performance import PerformanceSpec, performance_problems
 from worker.contracts.plain_json import json_problems
+from worker.contracts.replay_bounds import ReplayBounds, ReplayGateSpec
 from worker.contracts.rewards import RewardSpec, clip_problems
 from worker.contracts.sections import (
     BaseModelSpec,
@@ -28,8 +29,6 @@ from worker.contracts.sections import (
     LoraSpec,
     PipelineSpec,
     PromptSpec,
-    ReplayBounds,
-    ReplayGateSpec,
     SamplingSpec,
 )
 from worker.contracts.shown_values import shown
@@ -116,8 +115,21 @@ class RunSpec(Contract):
 
     @property
     def replay_bounds(self) -> ReplayBounds:
-        """The bounds of the replay gate, for this model's precision."""
-        return self.replay_gate.bounds(self.base_model.dtype)
+        """The bounds of the replay gate, for this model's precision and family."""
+        return self.replay_gate.bounds(self.base_model.dtype, self.base_model.family)
+
+    @property
+    def recomputes_log_probs(self) -> bool:
+        """Whether the trainer computes the log-probs that ratios divide by."""
+        return self.algorithm.is_policy_gradient and self.sampling.old_log_probs is OldLogProbs.TRAINER
+
+    @property
+    def replays_before_update(self) -> bool:
+        """Whether the weights before a batch's first update are kept through the batch, to recompute log-probs of data
+        that is not stale. Where a batch holds one mini-batch, its own first pass gives them."""
+        algebra, needs = self.algebra, self.algorithm.needs
+        is_replayed_later = algebra.num_minibatches > 1 or (needs.old_means and algebra.num_epochs > 1)
+        return self.recomputes_log_probs and is_replayed_later
 
     @property
     def evaluates_apart(self) -> bool:
@@ -193,6 +205,11 @@ class RunSpec(Contract):
             raise ValueError(
                 f"`pipeline.importance_cap` must be empty for {self.algorithm.name}, got "
                 f"{self.pipeline.importance_cap}: its loss has no importance ratio"
+            )
+        if self.pipeline.max_staleness and self.recomputes_log_probs:
+            raise ValueError(
+                "`sampling.old_log_probs` must be rollout for `pipeline.max_staleness` 1, got trainer: "
+                "`pipeline.stale_clip` proximal already clips stale samples around log-probs of the trainer's own"
             )
         if self.batch.filter_groups and not self.algorithm.ignores_equal_rewards:
             raise ValueError(

@@ -4,12 +4,12 @@ The docstring below a field is its help in the form, the JSON schema and the API
 shown beside the input, the rest on demand.
 """
 
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from worker.contracts.base import Contract
-from worker.contracts.names import ModelFamily, Placement, SdeType, StaleClip, TrainerAssist
+from worker.contracts.names import ModelFamily, OldLogProbs, Placement, SdeType, StaleClip, TrainerAssist
 from worker.contracts.prompts import Prompt, require_different
 from worker.contracts.spec_bounds import (
     MAX_DENOISING_STEPS,
@@ -134,6 +134,13 @@ class SamplingSpec(Contract):
     """Number of stochastic denoising steps from `sde_start` on; only these are trained on, so training time grows in
     proportion. Empty: all but the final step, which is always deterministic. Algorithms with a window or a share of
     steps choose theirs among these."""
+
+    old_log_probs: OldLogProbs = OldLogProbs.ROLLOUT
+    """Who computes the log-probs that the ratio of new to old likelihood divides by. `rollout` is exact in fp32 and
+    costs nothing. In bf16 generation and training round differently, by more than the clip ranges of `grpo_guard` and
+    of `cps`: `trainer` recomputes them with the weights before the batch's first update. That is free in the first
+    mini-batch and one forward pass for each pair of the others in the first epoch (`grpo_guard` and `flow_dppo`: in
+    every optimizer step but the first). The run log says when rounding clips pairs."""
 
     @property
     def num_pixels(self) -> int:
@@ -288,37 +295,3 @@ class CheckpointSpec(Contract):
     num_kept: Annotated[int, Field(ge=1, le=100)] = 3
     """Newest resumable checkpoints that are kept; older ones are deleted. One of a LoRA takes megabytes, one of all
     weights about 14 bytes a parameter. Keep more to be able to go back after a collapse."""
-
-
-class ReplayBounds(NamedTuple):
-    """The bounds of the replay gate: an update beyond either of them fails the run."""
-
-    mean_error: float
-    ratio_error: float
-
-
-class ReplayGateSpec(Contract):
-    """The check before the first update on each batch: replaying the stored denoising steps in training must give what
-    rollout computed. A run beyond a bound fails, because rollout and trainer lanes then differ in weights, precision or
-    schedule, and would train on wrong ratios."""
-
-    max_mean_error: PositiveCoefficient | None = None
-    """Bound on max|μ_replay − μ_rollout| / std: how far the mean of a replayed denoising step may lie from the one that
-    rollout computed, in standard deviations of its noise. Empty: 0.001 in fp32 and 0.1 in bf16, where another size of
-    batch already rounds differently. Raise it only when the difference is known to be rounding."""
-    max_ratio_error: PositiveCoefficient | None = None
-    """Bound on max|ratio − 1| of replayed denoising steps, where 1 means that rollout and training agree. Empty: 0.0001
-    in fp32 and 0.01 in bf16. It averages over all dimensions of a sample, so it is the weaker of the two bounds."""
-
-    def bounds(self, dtype: Literal["fp32", "bf16"]) -> ReplayBounds:
-        """The bounds for a model that computes in `dtype`: those given, else the usual ones."""
-        usual = _REPLAY_BOUNDS[dtype]
-        return ReplayBounds(
-            usual.mean_error if self.max_mean_error is None else self.max_mean_error,
-            usual.ratio_error if self.max_ratio_error is None else self.max_ratio_error,
-        )
-
-
-_REPLAY_BOUNDS = {"fp32": ReplayBounds(1e-3, 1e-4), "bf16": ReplayBounds(0.1, 0.01)}
-"""The usual bounds by precision. In bf16 tiny models show errors of up to 0.035 and 0.001 from rounding alone, when
-rollout and replay use batches of different sizes."""

@@ -64,6 +64,7 @@ def build_components(
         spans=spans,
         algebra=spec.algebra,
         gate=spec.replay_bounds if spec.algorithm.needs.log_probs else None,
+        algorithm=None if spec.pipeline.max_staleness else spec.algorithm,
         clock=clock,
         monitored=[reward.key for reward in spec.rewards if reward.watched],
     )

@@ -47,6 +47,7 @@ from worker.engine.control.checkpoint_directory import RunPosition
 from worker.engine.control.checkpoint_restorer import CheckpointRestorer
 from worker.engine.control.checkpoint_saver import CheckpointSaver
 from worker.engine.control.command_queue import StopOverdueError
+from worker.engine.control.lane_output import log_last_output
 from worker.engine.control.lane_supervisor import LaneSupervisor
 from worker.engine.control.lane_watchdog import LaneWatchdog
 from worker.engine.control.pending_calls import PendingCalls, RewindNeededError
@@ -358,6 +359,7 @@ class Controller:
         if scheduler is not None and lane in self._supervisor.ready:
             scheduler.apply(LaneLost(lane), self._now())
         self._spans.lost(lane)
+        log_last_output(lane, self._components.lanes[lane].location)
         if not self._resizer.lost(lane, reason):
             self._supervisor.lost(lane, reason)
 

@@ -14,6 +14,7 @@ the most that lanes ever fall behind. Other settings of how lanes share the work
 """
 
 import argparse
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,17 +29,26 @@ from worker.contracts.prompts import Prompt, prompt_of_line
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.mixed import GroupScores, has_spread, mixed_advantages
 from worker.engine.control.prompt_schedule import PromptSchedule
-from worker.engine.metrics.replay_gate import check_replay_gate
+from worker.engine.metrics.replay_gate import check_replay_gate, rounding_warning
 from worker.engine.metrics.update_metrics import update_metrics
 from worker.engine.models.prompt_encoding import run_embeddings
 from worker.engine.reward.scorer import Scorer
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.trainer.zero.process_group import destroy_process_group, free_port, init_process_group
-from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, PublishedVersion, ScoredFragment
+from worker.engine.types import (
+    GeneratedFragment,
+    GenerationRequest,
+    GroupBatch,
+    PublishedVersion,
+    ScoredFragment,
+    UpdateStats,
+)
 from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.messages import Fragment, Purpose
 from worker.scheduling.core.rules import is_resampled
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +229,16 @@ class LocalRun:
                     behaviour=behaviour,
                 )
                 if is_fresh and self.spec.algorithm.needs.log_probs:
-                    check_replay_gate(stats, self.spec.replay_bounds)
+                    self._check_replay(stats)
                 step = self.trainer.commit(num_skipped_groups=algebra.num_groups_per_minibatch - len(trained))
                 metrics = update_metrics(stats) | {Metric.GRAD_NORM.value: step["grad_norm"]}
         return metrics
+
+    def _check_replay(self, stats: UpdateStats) -> None:
+        """Raises `ReplayGateError`."""
+        check_replay_gate(stats, self.spec.replay_bounds)
+        if not self.spec.pipeline.max_staleness and (warning := rounding_warning(stats, self.spec.algorithm)):
+            logger.warning("%s", warning)
 
 
 def read_spec(path: Path) -> RunSpec:

@@ -231,3 +231,6 @@ class UpdateStats:
     maxima: dict[str, float] = field(default_factory=dict)
     """Maxima over pairs: `ratio_deviation` = |ratio − 1|; in the first update of a batch also the replay gate's
     `replay_ratio_deviation` and `mean_error` = |μ_replay − μ_rollout| / std."""
+    histograms: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of all elements, in the bins of `worker.engine.metrics.error_histogram`: in the first update of a batch
+    `mean_error`, the sum of whose squares is `squared_mean_error` in `sums`."""

@@ -19,6 +19,7 @@ from worker.contracts.lanes import gpu_resource
 from worker.contracts.node_reports import CPU_LANES_LABEL, DEFAULT_NUM_CPU_LANES, NODE_LABEL, GpuReport
 from worker.node.naming import host_name
 from worker.node.readers.detection import offered, reader_of_this_node
+from worker.node.readers.reader import ReaderError
 
 NUM_CPUS = 64
 """CPUs that Ray may give out: lanes, not Ray's count, limit how much runs at once."""
@@ -37,7 +38,10 @@ def join(arguments: Sequence[str]) -> None:
     """Replace this process by Ray. Exits with a message where the arguments are wrong or the GPUs cannot be read."""
     asked = _parser().parse_args(arguments)
     reader = reader_of_this_node()
-    gpus = offered(reader.read())
+    try:
+        gpus = offered(reader.read())
+    except ReaderError as error:
+        raise SystemExit(f"the GPUs of this machine cannot be offered: {error}") from error
     reader.close()
     name = host_name(asked.name or socket.gethostname(), ())
     command = ray_command(asked.head, name, gpus, asked.num_cpu_lanes)

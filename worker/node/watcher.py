@@ -5,7 +5,8 @@ import time
 from pathlib import Path
 
 from worker.contracts.node_reports import GpuLive, GpuReport, NodeReport
-from worker.node.readers.detection import offered, reader_of_this_node
+from worker.node.card_figures import CardMeasurements
+from worker.node.readers.detection import is_replayed, offered, reader_of_this_node
 from worker.node.readers.reader import ReaderError
 
 MAX_ERROR_CHARS = 500
@@ -17,6 +18,7 @@ class NodeWatcher:
     def __init__(self, ray_node_id: str) -> None:
         self._ray_node_id = ray_node_id
         self._reader = reader_of_this_node()
+        self._measurements = CardMeasurements()
         self._last: tuple[GpuReport, ...] = ()
 
     def process(self) -> int:
@@ -28,6 +30,8 @@ class NodeWatcher:
         error = ""
         try:
             self._last = offered(self._reader.read())
+            if not is_replayed():
+                self._last = self._measurements.added_to(self._last)
         except ReaderError as failure:
             error, self._last = str(failure)[:MAX_ERROR_CHARS], tuple(_unread(gpu) for gpu in self._last)
         total, available = memory_bytes()

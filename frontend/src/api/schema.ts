@@ -2885,6 +2885,20 @@ export interface components {
         };
         /** @enum {string} */
         readonly BulkRequestActionEnum: "stop" | "cancel" | "archive" | "unarchive" | "tag" | "untag";
+        /**
+         * CardFigures
+         * @description What a card can do, measured on it while it was idle: products of matrices and copies, two seconds in all.
+         */
+        readonly CardFigures: {
+            /** @description Streaming multiprocessors, or compute units. */
+            readonly num_processors: number;
+            /** @description Operations per second of the fastest product in bf16. */
+            readonly bf16_flops: number;
+            /** @description Likewise in fp32 without TF32. */
+            readonly fp32_flops: number;
+            /** @description Bytes per second, read and written together, of the fastest copy on the card. */
+            readonly memory_bandwidth: number;
+        };
         readonly CarriedSetting: {
             /** @description The setting of the spec. */
             readonly path: string;
@@ -4032,6 +4046,11 @@ export interface components {
              * @default
              */
             readonly parent_uuid: string;
+            /**
+             * @description Of a card without a hardware profile, once its node has measured it.
+             * @default null
+             */
+            readonly figures: components["schemas"]["CardFigures"] | null;
         };
         /**
          * GpuLive
@@ -4613,7 +4632,7 @@ export interface components {
              */
             readonly gpus: readonly number[];
             /**
-             * @description UUIDs of the same GPUs; empty as long as their driver was not asked, and for vendors whose libraries take indices
+             * @description UUIDs of the same GPUs; empty as long as their driver was not asked, and for devices whose libraries take indices
              *     only.
              * @default []
              */
@@ -5893,6 +5912,12 @@ export interface components {
         };
         /** @enum {string} */
         readonly OfEnum: "node" | "gpu" | "lane";
+        /**
+         * OldLogProbs
+         * @description Who computes the log-probs that ratios divide by.
+         * @enum {string}
+         */
+        readonly OldLogProbs: "rollout" | "trainer";
         /**
          * OperationBody
          * @description Long work that a request began.
@@ -7420,19 +7445,32 @@ export interface components {
          * ReplayGateSpec
          * @description The check before the first update on each batch: replaying the stored denoising steps in training must give what
          *     rollout computed. A run beyond a bound fails, because rollout and trainer lanes then differ in weights, precision or
-         *     schedule, and would train on wrong ratios.
+         *     schedule, and would train on wrong ratios. Errors are |μ_replay − μ_rollout| / std of each element: how far the mean
+         *     of a replayed denoising step lies from the one that rollout computed, in standard deviations of its noise.
          */
         readonly ReplayGateSpec: {
             /**
-             * @description Bound on max|μ_replay − μ_rollout| / std: how far the mean of a replayed denoising step may lie from the one that
-             *     rollout computed, in standard deviations of its noise. Empty: 0.001 in fp32 and 0.1 in bf16, where another size of
-             *     batch already rounds differently. Raise it only when the difference is known to be rounding.
+             * @description Bound on the largest error of all elements. Empty: 0.001 in fp32; in bf16 it is reported and not judged, since
+             *     the largest of a billion rounding errors grows with their number. Raise it only when the difference is known to be
+             *     rounding.
              * @default null
              */
             readonly max_mean_error: number | null;
             /**
+             * @description Bound on the root mean square of the errors. Empty: 0.02 in bf16, where another size of batch already rounds
+             *     differently; in fp32 the largest error is judged instead.
+             * @default null
+             */
+            readonly max_rms_error: number | null;
+            /**
+             * @description Bound on the error that 999 of 1000 elements stay within. Empty: 0.1 in bf16; in fp32 the largest error is judged
+             *     instead.
+             * @default null
+             */
+            readonly max_quantile_error: number | null;
+            /**
              * @description Bound on max|ratio − 1| of replayed denoising steps, where 1 means that rollout and training agree. Empty: 0.0001
-             *     in fp32 and 0.01 in bf16. It averages over all dimensions of a sample, so it is the weaker of the two bounds.
+             *     in fp32 and 0.01 in bf16. It averages over all dimensions of a sample, so it is the weakest of the bounds.
              * @default null
              */
             readonly max_ratio_error: number | null;
@@ -8141,7 +8179,8 @@ export interface components {
              *       "sde_type": "flow",
              *       "noise_level": 0.7,
              *       "sde_start": 0,
-             *       "num_sde_steps": null
+             *       "num_sde_steps": null,
+             *       "old_log_probs": "rollout"
              *     }
              */
             readonly sampling: components["schemas"]["SamplingSpec"];
@@ -8233,6 +8272,8 @@ export interface components {
             /**
              * @default {
              *       "max_mean_error": null,
+             *       "max_rms_error": null,
+             *       "max_quantile_error": null,
              *       "max_ratio_error": null
              *     }
              */
@@ -8631,6 +8672,15 @@ export interface components {
              * @default null
              */
             readonly num_sde_steps: number | null;
+            /**
+             * @description Who computes the log-probs that the ratio of new to old likelihood divides by. `rollout` is exact in fp32 and
+             *     costs nothing. In bf16 generation and training round differently, by more than the clip ranges of `grpo_guard` and
+             *     of `cps`: `trainer` recomputes them with the weights before the batch's first update. That is free in the first
+             *     mini-batch and one forward pass for each pair of the others in the first epoch (`grpo_guard` and `flow_dppo`: in
+             *     every optimizer step but the first). The run log says when rounding clips pairs.
+             * @default rollout
+             */
+            readonly old_log_probs: components["schemas"]["OldLogProbs"];
         };
         /**
          * SavedCheckpoint
@@ -9574,7 +9624,7 @@ export interface components {
          * Vendor
          * @enum {string}
          */
-        readonly Vendor: "nvidia" | "amd";
+        readonly Vendor: "nvidia" | "amd" | "ascend";
         /**
          * @description Rewards that are 1 for a right sample and 0 for a wrong one, so that their mean is a share.
          * @enum {string}
@@ -9747,6 +9797,7 @@ export type BulkAnswer = components['schemas']['BulkAnswer'];
 export type BulkItemType = components['schemas']['BulkItemType'];
 export type BulkRequest = components['schemas']['BulkRequest'];
 export type BulkRequestActionEnum = components['schemas']['BulkRequestActionEnum'];
+export type CardFigures = components['schemas']['CardFigures'];
 export type CarriedSetting = components['schemas']['CarriedSetting'];
 export type CategoryEnum = components['schemas']['CategoryEnum'];
 export type ChangedLane = components['schemas']['ChangedLane'];
@@ -9938,6 +9989,7 @@ export type Occupancy = components['schemas']['Occupancy'];
 export type OccupancyArea = components['schemas']['OccupancyArea'];
 export type OcrSettings = components['schemas']['OcrSettings'];
 export type OfEnum = components['schemas']['OfEnum'];
+export type OldLogProbs = components['schemas']['OldLogProbs'];
 export type Operation = components['schemas']['Operation'];
 export type OperationKind = components['schemas']['OperationKind'];
 export type OperationProgress = components['schemas']['OperationProgress'];
@@ -14811,6 +14863,7 @@ export const mixGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["strategy"]> = ["progressive", "random"];
 export const modelFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ModelFamily"]> = ["flux", "sd3", "flux2", "flux2_klein", "qwen_image", "z_image", "wan", "wan22", "hunyuan_video"];
 export const ofEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OfEnum"]> = ["node", "gpu", "lane"];
+export const oldLogProbsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OldLogProbs"]> = ["rollout", "trainer"];
 export const operationKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationKind"]> = ["preview", "command", "resize", "sweep", "gpu_test", "drain"];
 export const operationStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationState"]> = ["waiting", "running", "succeeded", "failed", "cancelled"];
 export const operationTargetTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationTarget"]["type"]> = ["run", "sweep", "gpu", "node"];
@@ -14891,7 +14944,7 @@ export const transitionItemTypeValues: ReadonlyArray<FlattenedDeepRequired<compo
 export const tuningValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Tuning"]> = ["lora", "full"];
 export const twoExpertFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TwoExpertFamily"]> = ["wan22"];
 export const unitEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["UnitEnum"]> = ["cost", "gpu_hours"];
-export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Vendor"]> = ["nvidia", "amd"];
+export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Vendor"]> = ["nvidia", "amd", "ascend"];
 export const verdictRewardValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["VerdictReward"]> = ["shape_judge"];
 export const viewQueryGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ViewQueryGroupEnum"]> = ["project", "state", "tag", "user", "pool", "model", "preset", "algorithm"];
 export const whenSpentEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["WhenSpentEnum"]> = ["warn", "hold", "stop"];

@@ -67,6 +67,7 @@ function gpuIdentity(): NonNullable<PoolGpu["identity"]> {
     runtime: "12.8",
     max_sm_clock: 1980,
     parent_uuid: "",
+    figures: null,
   };
 }
 

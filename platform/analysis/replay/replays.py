@@ -18,6 +18,7 @@ from django.core.exceptions import ValidationError
 
 from accounts.models import User
 from analysis.replay.replay_body import ReplayBody, ReplaySchedule, SecondsRange, num_batches_within, schedule_body
+from fleet.device_profiles import profile_name
 from gallery.artifacts import schedule_log
 from gallery.storage import open_to_read
 from runs.advisory_lock import advisory_lock
@@ -30,7 +31,7 @@ from worker.contracts.names import LaneRole, Placement
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.spans import SpanKind
 from worker.scheduling.planning.memory_advice import memory_warnings
-from worker.scheduling.profiles.hardware import accelerator, profile_name
+from worker.scheduling.profiles.known_devices import accelerator
 from worker.scheduling.replay.schedule_log import Line, parse_line
 from worker.scheduling.rescheduling.recorded_run import RecordedRun, recorded_run
 from worker.scheduling.rescheduling.recording import NothingRecorded, read_recording

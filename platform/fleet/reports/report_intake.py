@@ -11,6 +11,7 @@ its record. Every node reports every few seconds, so what has not changed is not
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -28,7 +29,7 @@ from fleet.reports.report_writes import Watched, store_live_values
 from fleet.states.standing import AGENT
 from fleet.states.state_changes import mark_found, mark_lost
 from worker.contracts.lanes import gpu_resource
-from worker.contracts.node_reports import ClusterNode, GpuReport, NodeReport, NodeReports
+from worker.contracts.node_reports import ClusterNode, GpuIdentity, GpuReport, NodeReport, NodeReports
 
 LOST_AFTER = timedelta(seconds=30)
 """For how long Ray may leave a node out before it counts as lost: Ray itself waits some 10 s for a heartbeat, and a
@@ -125,7 +126,7 @@ class _KnownGpus:
         self._by_uuid[identity.uuid] = row
         row.uuid, row.index, row.accelerator = identity.uuid, identity.index, identity.model
         row.resource = gpu_resource(node.name, identity.index) if seen.has_gpu_resources else ""
-        row.identity, row.topology = identity.model_dump(mode="json"), report.topology.model_dump(mode="json")
+        row.identity, row.topology = _identity(row, identity), report.topology.model_dump(mode="json")
         row.live, row.faults = report.live.model_dump(mode="json"), report.faults.model_dump(mode="json")
         row.reported_at = now
         _follow_loss(row, is_lost=report.faults.is_lost, now=now)
@@ -154,3 +155,11 @@ def _move(row: Gpu, node: Node) -> None:
 def names_by_ray_id(nodes: Iterable[Node]) -> dict[str, str]:
     """The names of the nodes that Ray knows."""
     return {node.ray_node_id: node.name for node in nodes if node.ray_node_id}
+
+
+def _identity(row: Gpu, identity: GpuIdentity) -> dict[str, Any]:
+    """What the card is now. An agent that has begun anew measures a card only when it is idle: until then what was
+    measured before holds."""
+    known = row.identity.get("figures") if row.identity.get("model") == identity.model else None
+    now: dict[str, Any] = identity.model_dump(mode="json")
+    return {**now, "figures": now["figures"] or known}

@@ -36,7 +36,7 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        r"replay gate|\bgate\b.*(fail|not pass)|max_mean_error|max_ratio_error",
+        r"replay gate|\bgate\b.*(fail|not pass)|max_(mean|rms|quantile|ratio)_error",
         (
             "Sampling and training disagree about the policy.",
             "Use `base_model.dtype: fp32`.",

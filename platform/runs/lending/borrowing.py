@@ -31,6 +31,7 @@ from fleet.allocation.lane_loans import (
     open_loans,
     recent_returns,
 )
+from fleet.device_profiles import profile_name
 from fleet.lane_demand import kind_for, kinds_wanted
 from fleet.models import LaneKind, Pool
 from fleet.selectors import all_lanes, devices_by_lane, free_devices, free_lanes, grants_of, pool_lanes
@@ -54,7 +55,6 @@ from worker.scheduling.borrowing.lane_forecast import BorrowQuestion, IdleLanes,
 from worker.scheduling.borrowing.sharing import Loan, Offer, share
 from worker.scheduling.borrowing.worth import LoanTerms, expected_stay, net_gain_seconds
 from worker.scheduling.core.costs import GANG, CostKind, dump_costs
-from worker.scheduling.profiles.hardware import profile_name
 
 logger = logging.getLogger(__name__)
 

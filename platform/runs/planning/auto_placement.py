@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fleet.allocation.device_mixes import gang_alike, mixes
+from fleet.device_profiles import profile_name
 from fleet.pools.lane_prices import mean_lane_prices
 from fleet.selectors import CPU, pool_devices
 from runs.models import Run
@@ -21,7 +22,7 @@ from runs.planning.plan_body import PlanBody, PlanPreview
 from runs.planning.plan_cache import ChosenPlan, PlanningFailed, planned
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.profiles.hardware import accelerator, profile_name
+from worker.scheduling.profiles.known_devices import accelerator
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 
 from fleet.allocation.device_mixes import gang_alike, taken_in_order
+from fleet.device_profiles import profile_name
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory_advice import memory_warnings
-from worker.scheduling.profiles.hardware import ACCELERATORS, profile_name
+from worker.scheduling.profiles.known_devices import accelerator
 
 
 def best_first(spec: RunSpec, devices: Iterable[str]) -> list[str]:
@@ -27,6 +28,6 @@ def _rank(spec: RunSpec, device: str) -> tuple[int, float, str]:
     name = profile_name(device)
     if name is None:
         return 1, 0.0, device
-    profile = ACCELERATORS[name]
+    profile = accelerator(name)
     is_too_small = bool(memory_warnings(spec, [profile]))
     return 2 if is_too_small else 0, -profile.peak_flops * profile.training_efficiency.value, device

@@ -21,13 +21,13 @@ from typing import Any
 from django.utils import timezone
 
 import worker.scheduling
+from fleet.device_profiles import profile_name
 from runs.advisory_lock import advisory_lock
 from runs.models import CachedPlan
 from runs.planning.cost_history import History, measured_costs
 from runs.planning.plan_body import PlanBody, plan_body
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.planner import plan, with_choice
-from worker.scheduling.profiles.hardware import profile_name
 
 KEPT_FOR = timedelta(days=30)
 """Most plans that are kept. Plans are small and quickly computed, so the bound only keeps the table from growing."""
@@ -124,7 +124,9 @@ def _key(asked: RunSpec, devices: Sequence[str], measured: History) -> str:
         sorted([lane, kind.value, repr(known)] for (lane, kind), known in table.items()) for table in measured.tables
     ]
     spec = asked.model_dump(mode="json", exclude=set(NOT_PLANNED_BY))
-    parts = [planner_digest(), spec, sorted(devices), costs, measured.num_batches]
+    # What is known of a card without a profile changes when its node has measured it.
+    profiles = [profile_name(device) for device in sorted(set(devices))]
+    parts = [planner_digest(), spec, sorted(devices), profiles, costs, measured.num_batches]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

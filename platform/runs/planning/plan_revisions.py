@@ -8,6 +8,7 @@ Invariant: a revision holds what the run worked by from then on, so an attempt t
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from fleet.device_profiles import profile_name
 from fleet.selectors import devices_by_lane
 from runs.models import Attempt, PlanRevision, Run
 from runs.planning.cost_history import measured_costs
@@ -19,7 +20,6 @@ from worker.contracts.replanning import ReplanBasis
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.costs import dump_costs
 from worker.scheduling.planning.modes import name_of
-from worker.scheduling.profiles.hardware import profile_name
 
 _SPLIT = (LaneRole.ROLLOUT, LaneRole.TRAINER)
 """The roles that a plan chooses between."""

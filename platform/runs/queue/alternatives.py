@@ -18,6 +18,7 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 
 from fleet.allocation.reservations import Admission, Demand
+from fleet.device_profiles import profile_name
 from fleet.lane_demand import fits, kind_for, kinds_wanted, shrunk
 from fleet.selectors import free_devices, pool_devices, pool_lanes
 from fleet.shares.shares import held_lanes, pools_open_to, scarce_kind, shares
@@ -32,7 +33,7 @@ from worker.contracts.names import LaneRole, Placement
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory_advice import memory_warnings
 from worker.scheduling.planning.modes import name_of
-from worker.scheduling.profiles.hardware import ACCELERATORS, profile_name
+from worker.scheduling.profiles.known_devices import accelerator
 
 MAX_TRIES = 3
 """Sizes that are tried, from the largest that would start now, until the planner takes one: each may take it
@@ -131,7 +132,7 @@ def _slow_down(asked: RunSpec, spec: RunSpec) -> float | None:
 def _num_short_of_memory(spec: RunSpec, devices: Sequence[str]) -> int:
     """Number of roles whose lanes are predicted to lack memory on these devices."""
     named = [name for device in devices if (name := profile_name(device)) is not None]
-    return len(memory_warnings(spec, [ACCELERATORS[name] for name in named]))
+    return len(memory_warnings(spec, [accelerator(name) for name in named]))
 
 
 def _batch_seconds(spec: RunSpec, devices: Sequence[str]) -> float | None:

@@ -5,11 +5,13 @@ Invariant: a model or a device without a profile of its own gets no verdict, as 
 
 from collections.abc import Iterator, Mapping
 
+from fleet.device_profiles import profile_name
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory import MemoryRole, lane_memory
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import ACCELERATORS, GB, profile_name
+from worker.scheduling.profiles.hardware import GB
+from worker.scheduling.profiles.known_devices import accelerator
 from worker.scheduling.profiles.known_models import has_profile
 
 
@@ -32,7 +34,7 @@ def memory_problems(
         profile = profile_name(device_of[lane])
         if is_as_before or role is LaneRole.REWARD or profile is None:
             continue
-        device = ACCELERATORS[profile]
+        device = accelerator(profile)
         duty = trains if role is LaneRole.TRAINER else MemoryRole.ROLLOUT
         memory = lane_memory(work, device, duty, num_ranks=len(ranks))
         if not memory.fits(device):

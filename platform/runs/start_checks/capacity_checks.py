@@ -7,6 +7,7 @@ from pathlib import Path
 from django.conf import settings
 from fsspec.core import split_protocol
 
+from fleet.device_profiles import profile_name
 from fleet.selectors import free_devices, pool_devices, trainer_kind
 from runs.planning.device_order import likely_devices
 from runs.start_checks.check_rows import Check, CheckName, CheckState
@@ -16,7 +17,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.contracts.stored_samples import NUM_HELD_OUT_SAMPLES
 from worker.scheduling.planning.memory_advice import lane_memories, memory_warnings
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import ACCELERATORS, profile_name
+from worker.scheduling.profiles.known_devices import accelerator
 from worker.scheduling.profiles.known_models import has_profile, stand_in_profile
 
 SAVED_BYTES = 12
@@ -43,7 +44,7 @@ def memory_check(spec: RunSpec) -> Check:
         stand_in = stand_in_profile(spec.base_model)
         text = f"What `{spec.base_model.path}` needs is in no model profile; the plan takes {stand_in} for it."
         return _memory(CheckState.UNKNOWN, text, "Watch the memory of its first batch.")
-    cards = [ACCELERATORS[name] for name in names.values() if name is not None]
+    cards = [accelerator(name) for name in names.values() if name is not None]
     smallest = min(cards, key=lambda card: card.memory_bytes)
     if warnings := memory_warnings(spec, cards):
         return _memory(CheckState.WARNING, " ".join(warnings), "Change what the sentence names, or choose other cards.")

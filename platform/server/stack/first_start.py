@@ -51,4 +51,5 @@ def ensure_project(admin: User) -> Project:
 def ensure_lanes(gpus: LocalGpus) -> int:
     """Create this machine's lanes. Without GPUs, CPU lanes do all work; with GPUs, they score rewards."""
     num_cpu_lanes = max(4, os.cpu_count() or 1)
-    return len(ensure_local_lanes(num_cpu_lanes=num_cpu_lanes, num_gpus=gpus.num, accelerator=gpus.accelerator))
+    lanes = ensure_local_lanes(num_cpu_lanes=num_cpu_lanes, gpu_indices=gpus.indices, accelerator=gpus.accelerator)
+    return len(lanes)

@@ -13,7 +13,7 @@ started here outlives the block.
 import os
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ def started_stack(console: Console) -> Iterator[Started]:
         ray, gpus = None, LocalGpus()
         if not environment.HAS_OWN_RAY:
             gpus = local_gpus()
-            ray = start_ray(stack, held.enter_context(reserved_ray_ports(environment.PORT)), gpus.num)
+            ray = start_ray(stack, held.enter_context(reserved_ray_ports(environment.PORT)), gpus.indices)
         if not environment.HAS_OWN_REDIS:
             start_valkey(stack)
         if not environment.HAS_OWN_DATABASE:
@@ -112,11 +112,11 @@ def start_valkey(stack: Stack) -> None:
     )
 
 
-def start_ray(stack: Stack, ports: RayPorts, num_gpus: int) -> RayHead:
+def start_ray(stack: Stack, ports: RayPorts, gpu_indices: Iterable[int]) -> RayHead:
     """Start the Ray head. It is waited for last, because it takes longest."""
     # A token in the caller's environment belongs to another cluster, and Ray would prefer it to our file.
     os.environ.pop("RAY_AUTH_TOKEN", None)
-    resources = {gpu_resource(LOCAL_NODE, index): 1.0 for index in range(num_gpus)}
+    resources = {gpu_resource(LOCAL_NODE, index): 1.0 for index in gpu_indices}
     ray = RayHead(
         var=environment.VAR,
         ports=ports,

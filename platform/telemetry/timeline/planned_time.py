@@ -18,6 +18,7 @@ from django.core.cache import cache
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from fleet.device_profiles import profile_name
 from runs.advisory_lock import advisory_lock
 from runs.models import PlanRevision
 from runs.planning.plan_cache import planner_digest
@@ -31,7 +32,6 @@ from worker.contracts.spans import IdleCause, SpanKind
 from worker.scheduling.core.costs import CostTable, parse_costs, parse_measured_costs
 from worker.scheduling.planning.candidate_simulation import SearchTooLongError
 from worker.scheduling.planning.planned_batches import PlannedBatch, num_simulated_fragments, planned_batches
-from worker.scheduling.profiles.hardware import profile_name
 from worker.scheduling.rescheduling.own_costs import own_costs
 from worker.scheduling.rescheduling.reschedule import MAX_SEARCH_SIZE
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.training_setup import TrainingSetup
-from worker.engine.types import PublishedShard
+from worker.engine.trainer.rank import TrainerRank
+from worker.engine.types import GroupBatch, PublishedShard
 
 SECTIONS: dict[str, Any] = {
     "prompts": {"inline": ["a red square", "a blue circle", "a green circle", "a red circle"]},
@@ -27,3 +28,23 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 def current_version(setup: TrainingSetup) -> PublishedShard:
     """The version being trained, which did not draw the groups."""
     return perturbed_version(setup.spec, setup.path, seed=2, policy_version=1)
+
+
+def passes(setup: TrainingSetup) -> list[tuple[list[GroupBatch], bool]]:
+    """(groups, whether no optimizer step was taken yet) of each optimizer step of the batch."""
+    algebra = setup.spec.algebra
+    size = algebra.num_groups_per_minibatch
+    minibatches = [setup.groups[first : first + size] for first in range(0, algebra.num_groups, size)]
+    return [
+        (groups, epoch == number == 0)
+        for epoch in range(algebra.num_epochs)
+        for number, groups in enumerate(minibatches)
+    ]
+
+
+def train(setup: TrainingSetup, trainer: TrainerRank, *, staleness: int) -> str:
+    """Take all optimizer steps of the batch; returns the checksum of the weights."""
+    for groups, is_fresh in passes(setup):
+        setup.accumulate(trainer, groups, fresh=is_fresh, staleness=staleness, behaviour=setup.version)
+        trainer.commit()
+    return trainer.version(2).sha256

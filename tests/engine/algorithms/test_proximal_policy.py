@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
-from tests.engine.algorithms.stale_batch import ALGORITHMS, SECTIONS, STALE, current_version
+from tests.engine.algorithms.stale_batch import ALGORITHMS, SECTIONS, STALE, current_version, passes, train
 from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.replay_recorder import record_replays
 from tests.engine.training_setup import TrainingSetup
 from worker.engine.algorithms.base import ReplayedPairs
 from worker.engine.trainer.rank import TrainerRank
-from worker.engine.types import GroupBatch, PublishedShard
+from worker.engine.types import PublishedShard
 from worker.scheduling.planning.workload import AlgorithmPasses
 
 
@@ -47,26 +47,6 @@ class Observed:
         taken = tuple(torch.cat(values) if values else torch.empty(0) for values in (self._proximal, self._trained))
         self._proximal, self._trained = [], []
         return taken[0], taken[1]
-
-
-def passes(setup: TrainingSetup) -> list[tuple[list[GroupBatch], bool]]:
-    """(groups, whether no optimizer step was taken yet) of each optimizer step of the batch."""
-    algebra = setup.spec.algebra
-    size = algebra.num_groups_per_minibatch
-    minibatches = [setup.groups[first : first + size] for first in range(0, algebra.num_groups, size)]
-    return [
-        (groups, epoch == number == 0)
-        for epoch in range(algebra.num_epochs)
-        for number, groups in enumerate(minibatches)
-    ]
-
-
-def train(setup: TrainingSetup, trainer: TrainerRank, *, staleness: int) -> str:
-    """Take all optimizer steps of the batch; returns the checksum of the weights."""
-    for groups, is_fresh in passes(setup):
-        setup.accumulate(trainer, groups, fresh=is_fresh, staleness=staleness, behaviour=setup.version)
-        trainer.commit()
-    return trainer.version(2).sha256
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,16 @@
-"""The driver takes no optimizer step before its ranks have reported every pair of the mini-batch, each once."""
+"""The driver takes no optimizer step before its ranks have reported every pair of the mini-batch, each once, and says
+when rounding alone clips pairs."""
 
+import logging
 from typing import Any
 
 import pytest
 
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
+from worker.contracts.algorithms import FlowDppoSpec, FlowGrpoSpec, GrpoGuardSpec
+from worker.contracts.algorithms.base import Algorithm
+from worker.contracts.names import ModelFamily
+from worker.contracts.replay_bounds import ReplayGateSpec
 from worker.contracts.sections import SamplingSpec
 from worker.engine.control.clocks import DriverClock
 from worker.engine.control.metrics_reporter import MetricsReporter
@@ -52,3 +58,55 @@ def test_only_the_pairs_of_skipped_groups_may_be_missing(reporter: MetricsReport
     reporter.require_complete(1)
     with pytest.raises(MinibatchError, match="got 9 and 18 skipped"):
         reporter.require_complete(2)
+
+
+class Events:
+    """A telemetry client that is told events and keeps none."""
+
+    def emit(self, kind: type, **fields: Any) -> None: ...
+
+
+def gated(algorithm: Algorithm | None) -> MetricsReporter:
+    return MetricsReporter(
+        client=Events(),  # type: ignore[arg-type]
+        samples=UNUSED,
+        fragments=UNUSED,
+        advantages=UNUSED,
+        spans=UNUSED,
+        algebra=ALGEBRA,
+        gate=ReplayGateSpec().bounds("bf16", ModelFamily.FLUX),
+        algorithm=algorithm,
+        clock=DriverClock(),
+    )
+
+
+def first_update(*, num_clipped: int) -> UpdateStats:
+    return UpdateStats(
+        num_pairs=100,
+        sums={"clipped": float(num_clipped), "squared_mean_error": 0.0},
+        maxima={"mean_error": 0.0, "replay_ratio_deviation": 3e-5, "ratio_deviation": 3e-5},
+        histograms={"mean_error": (100,)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "num_clipped", "expected"),
+    [
+        (GrpoGuardSpec(), 7, "7% of the first update's pairs are beyond `algorithm.clip_range` (2e-06)"),
+        (FlowDppoSpec(), 100, "100% of the first update's pairs are beyond `algorithm.divergence_bound` (1e-05)"),
+        (FlowGrpoSpec(), 0, ""),
+        (None, 100, ""),
+    ],
+    ids=["guard", "dppo", "none_clipped", "stale"],
+)
+def test_rounding_beyond_the_algorithms_own_bound_is_said_once_with_what_to_set(
+    algorithm: Algorithm | None, num_clipped: int, expected: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    reporter = gated(algorithm)
+    reporter.accumulated(first_update(num_clipped=num_clipped))
+    with caplog.at_level(logging.WARNING, logger="worker"):
+        reporter.check_gate(0)
+        reporter.check_gate(1)
+    assert len(caplog.messages) == bool(expected)
+    assert expected in caplog.text
+    assert ("`sampling.old_log_probs` to trainer" in caplog.text) == bool(expected)

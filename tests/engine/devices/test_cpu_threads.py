@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from worker.engine.devices.cpu_threads import num_accelerators, threads_of_lane, usable_cores
-from worker.engine.devices.visibility import VISIBILITY_VARIABLES, see_only
+from worker.engine.devices.visibility import INHERITED_VARIABLE, VISIBILITY_VARIABLES, see_only
 
 
 @pytest.fixture
@@ -59,7 +59,10 @@ def test_a_lanes_threads_follow_from_its_device(
     sixteen_cores: None, monkeypatch: pytest.MonkeyPatch, device: str, expected: str
 ) -> None:
     monkeypatch.setattr("worker.engine.devices.visibility.threads_of_lane", _of_a_node_with_one_card)
-    for variable in (*VISIBILITY_VARIABLES, "OMP_NUM_THREADS", "CUDA_DEVICE_ORDER", "DS_ACCELERATOR"):
+    for variable in (*VISIBILITY_VARIABLES, INHERITED_VARIABLE):
+        monkeypatch.setenv(variable, "")
+        monkeypatch.delenv(variable)
+    for variable in ("OMP_NUM_THREADS", "CUDA_DEVICE_ORDER", "DS_ACCELERATOR"):
         monkeypatch.setenv(variable, "")
     see_only(device)
     assert os.environ["OMP_NUM_THREADS"] == expected

@@ -22,7 +22,7 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models import pipeline_loading
 from worker.engine.models.pipeline_loading import TEXT_ONLY, Part
 from worker.engine.models.registry import encode_prompts
-from worker.engine.trainer.zero.sharded_loading import _files as stored_files
+from worker.engine.models.stored_tensors import stored_files
 
 SD3 = ModelFamily.SD3
 WEIGHTS = "diffusion_pytorch_model.safetensors"

@@ -8,8 +8,9 @@ import torch
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_processes import run_rank_processes
+from worker.contracts.names import ModelFamily
+from worker.contracts.replay_bounds import ReplayGateSpec
 from worker.contracts.run_spec import RunSpec
-from worker.contracts.sections import ReplayGateSpec
 from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.metrics.update_metrics import merge_stats
 from worker.engine.types import PublishedShard
@@ -39,4 +40,5 @@ def test_ranks_monitor_together_in_zero_3_and_the_gradient_is_the_same_as_withou
         # Of ten micro-batches of each rank, padding included, one is monitored.
         assert rank[True]["stats"].sums["kl_pairs"] == 1
         assert "kl_pairs" not in rank[False]["stats"].sums
-    check_replay_gate(merge_stats(rank[True]["stats"] for rank in ranks), ReplayGateSpec().bounds("fp32"))
+    bounds = ReplayGateSpec().bounds("fp32", ModelFamily.FLUX)
+    check_replay_gate(merge_stats(rank[True]["stats"] for rank in ranks), bounds)

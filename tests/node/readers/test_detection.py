@@ -16,7 +16,7 @@ from worker.contracts.node_reports import GPU_TRACE_VARIABLE, NUM_GPUS_VARIABLE
 from worker.node.readers.amd import AmdReader
 from worker.node.readers.detection import amd_reader, offered, reader_of_this_node
 from worker.node.readers.nvml import NvmlReader
-from worker.node.readers.reader import NoDriverError, NoGpus
+from worker.node.readers.reader import NoDriverError, NoGpus, ReaderError
 from worker.node.readers.recorded import RecordedReader
 
 
@@ -96,3 +96,31 @@ def test_a_node_offers_the_first_gpus_of_its_variable(
 ) -> None:
     monkeypatch.setenv(NUM_GPUS_VARIABLE, number)
     assert [gpu.identity.index for gpu in offered(cards("H100", 3))] == kept
+
+
+@pytest.mark.parametrize(("mask", "number", "kept"), [("1,2", "", [1, 2]), ("1,2", "1", [1]), ("", "", [])])
+def test_a_node_offers_no_gpu_that_its_environment_hides(
+    mask: str, number: str, kept: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A driver lists every card of a shared box, whatever `CUDA_VISIBLE_DEVICES` says."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", mask)
+    monkeypatch.setenv(NUM_GPUS_VARIABLE, number)
+    assert [gpu.identity.index for gpu in offered(cards("H100", 3))] == kept
+
+
+def test_a_mask_that_cannot_be_told_apart_is_an_error_of_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.delenv("CUDA_DEVICE_ORDER", raising=False)
+    with pytest.raises(ReaderError, match="CUDA_DEVICE_ORDER"):
+        offered([*cards("H100", 1), *cards("L40S", 2)])
+
+
+def test_rocms_own_folder_is_searched_for_its_module(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = tmp_path / "share" / "amd_smi" / "amdsmi"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('found in the folder of ROCm')\n")
+    monkeypatch.delitem(sys.modules, "amdsmi")
+    monkeypatch.setenv("ROCM_PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    with pytest.raises(NoDriverError, match="found in the folder of ROCm"):
+        amd_reader()

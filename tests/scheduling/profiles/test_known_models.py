@@ -12,7 +12,7 @@ from worker.contracts.sections import BaseModelSpec, SamplingSpec
 from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.planning.cost_estimates import lane_costs, lane_name, pool_costs
 from worker.scheduling.planning.workload import MemorySavings, WeightTransfer, Workload
-from worker.scheduling.profiles.hardware import ACCELERATORS, CPU_CORE, H20, H100, L40S, Estimate, accelerator
+from worker.scheduling.profiles.hardware import ACCELERATORS, CPU_CORE, H20, H100, L40S, Estimate
 from worker.scheduling.profiles.image_models import (
     FLUX,
     FLUX2,
@@ -24,6 +24,7 @@ from worker.scheduling.profiles.image_models import (
     SHAPES,
     Z_IMAGE,
 )
+from worker.scheduling.profiles.known_devices import accelerator
 from worker.scheduling.profiles.known_models import PROFILES, profile_of, stand_in_profile
 from worker.scheduling.profiles.video_models import HUNYUAN_VIDEO, WAN, WAN22_5B, WAN22_A14B, WAN_1_3B
 

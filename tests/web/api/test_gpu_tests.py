@@ -20,7 +20,7 @@ STEPS = tuple(GpuTestStep(name=name, outcome=StepOutcome.PASSED, seconds=0.5) fo
 
 @pytest.fixture
 def gpu(db: None) -> Gpu:
-    ensure_local_lanes(num_cpu_lanes=1, num_gpus=2, accelerator="H100")
+    ensure_local_lanes(num_cpu_lanes=1, gpu_indices=range(2), accelerator="H100")
     return Gpu.objects.get(index=0)
 
 

@@ -19,7 +19,7 @@ WINDOW = {"since": (NOW - timedelta(hours=4)).isoformat(), "until": NOW.isoforma
 
 @pytest.fixture(autouse=True)
 def lanes(project: Project) -> None:
-    ensure_local_lanes(num_cpu_lanes=2, num_gpus=2)
+    ensure_local_lanes(num_cpu_lanes=2, gpu_indices=range(2))
     Lane.objects.update(created_at=NOW - timedelta(days=1))
     lane = Lane.objects.filter(kind="gpu")[0]
     LaneUse.objects.create(

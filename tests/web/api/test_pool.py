@@ -66,7 +66,7 @@ def test_an_admin_cordons_one_lane(pool_admin: APIClient, run: Run) -> None:
 
 
 def test_an_admin_cordons_one_gpu(pool_admin: APIClient, db: None) -> None:
-    ensure_local_lanes(num_cpu_lanes=1, num_gpus=2, accelerator="H100")
+    ensure_local_lanes(num_cpu_lanes=1, gpu_indices=range(2), accelerator="H100")
     (gpu, other) = results(pool_admin, "gpus", accelerator="H100")
     assert (gpu["lane"], gpu["state"], gpu["live"], gpu["reported_at"]) == ("local/gpu-0", "available", None, None)
     address = f"/api/v1/gpus/{gpu['id']}"
@@ -81,7 +81,7 @@ def test_an_admin_cordons_one_gpu(pool_admin: APIClient, db: None) -> None:
 def test_admins_write_labels_notes_and_prices_and_everybody_reads_them(
     pool_admin: APIClient, api: APIClient, db: None
 ) -> None:
-    ensure_local_lanes(num_cpu_lanes=1, num_gpus=1)
+    ensure_local_lanes(num_cpu_lanes=1, gpu_indices=range(1))
     (node,) = results(pool_admin, "nodes")
     address = f"/api/v1/nodes/{node['id']}"
     written = {"labels": {"rack": "r2"}, "notes": "noisy fan", "price_per_gpu_hour": "2.4900"}
@@ -232,7 +232,7 @@ def test_before_any_report_the_command_has_a_placeholder(api: APIClient) -> None
 def test_a_node_is_read_with_the_same_number_of_queries_whatever_it_has(
     api: APIClient, django_assert_max_num_queries: Callable[[int], AbstractContextManager[Any]]
 ) -> None:
-    ensure_local_lanes(num_cpu_lanes=40, num_gpus=16)
+    ensure_local_lanes(num_cpu_lanes=40, gpu_indices=range(16))
     with django_assert_max_num_queries(12):
         results(api, "nodes")
 

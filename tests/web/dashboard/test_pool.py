@@ -54,7 +54,7 @@ def test_the_page_is_a_shell_that_names_no_run(client: Client, charlie: User, he
 
 
 def test_a_gpu_has_a_page_that_names_its_node_and_no_run(client: Client, charlie: User, held_by_a_run: Run) -> None:
-    ensure_local_lanes(num_cpu_lanes=4, num_gpus=1)
+    ensure_local_lanes(num_cpu_lanes=4, gpu_indices=range(1))
     gpu = Gpu.objects.get()
     client.force_login(charlie)
     content = client.get(reverse("gpu", args=[gpu.pk])).content.decode()

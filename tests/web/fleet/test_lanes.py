@@ -68,7 +68,7 @@ def test_each_role_gets_its_lanes_with_numbers_of_its_own() -> None:
 @pytest.mark.django_db
 def test_reward_lanes_take_gpus_when_the_spec_asks_for_it_and_the_pool_has_any() -> None:
     asking = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1, rewards_on_gpus=True)
-    ensure_local_lanes(num_cpu_lanes=2, num_gpus=3)
+    ensure_local_lanes(num_cpu_lanes=2, gpu_indices=range(3))
     granted = allocate(holder=held_by(uuid.uuid4(), 1), wanted=asking)
     assert granted is not None
     assert {lane.role: lane.device for lane in granted} == {"trainer": "0", "rollout": "1", "reward": "2"}
@@ -77,7 +77,7 @@ def test_reward_lanes_take_gpus_when_the_spec_asks_for_it_and_the_pool_has_any()
 
 @pytest.mark.django_db
 def test_rewards_are_scored_on_cpu_lanes_where_the_pool_has_gpus() -> None:
-    ensure_local_lanes(num_cpu_lanes=2, num_gpus=2)
+    ensure_local_lanes(num_cpu_lanes=2, gpu_indices=range(2))
     granted = allocate(holder=held_by(uuid.uuid4(), 1), wanted=THREE)
     assert granted is not None
     assert {lane.role: (lane.device, lane.resources) for lane in granted} == {
@@ -206,7 +206,7 @@ def test_just_the_lanes_that_were_chosen_are_granted() -> None:
 
 @pytest.mark.django_db
 def test_devices_have_the_names_that_their_maker_gives_them() -> None:
-    ensure_local_lanes(num_cpu_lanes=2, num_gpus=2, accelerator="NVIDIA H100 80GB HBM3")
+    ensure_local_lanes(num_cpu_lanes=2, gpu_indices=range(2), accelerator="NVIDIA H100 80GB HBM3")
     wanted = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
     assert free_devices(LaneKind.GPU, "default") == pool_devices("default") == {"NVIDIA H100 80GB HBM3": 2}
     run_id = allocated(wanted)

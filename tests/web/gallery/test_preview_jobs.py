@@ -46,7 +46,7 @@ def test_a_preview_is_submitted_once_with_a_code_and_no_token(launched: Preview,
 def test_where_the_pool_has_gpus_a_preview_gets_one_and_its_job_occupies_it(
     preview: Preview, preview_cluster: FakeCluster
 ) -> None:
-    ensure_local_lanes(num_cpu_lanes=2, num_gpus=2)
+    ensure_local_lanes(num_cpu_lanes=2, gpu_indices=range(2))
     assert preview_jobs.launch(preview_id=preview.pk, gateway=preview_cluster)
     lane = preview_cluster.lanes[preview_jobs.job_name(preview.pk)]
     assert lane is not None

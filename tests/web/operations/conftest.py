@@ -30,7 +30,7 @@ def begin(api: APIClient, pool_admin: APIClient, trained: Run, alice: User) -> B
     """`begin()`: the ids of one operation of each kind, on a run of alice's that holds every CPU lane."""
 
     def all_kinds() -> dict[str, str]:
-        ensure_local_lanes(num_cpu_lanes=4, num_gpus=2, accelerator="H100")
+        ensure_local_lanes(num_cpu_lanes=4, gpu_indices=range(2), accelerator="H100")
         holder = LaneHolder(run_id=trained.pk, attempt=1, project_id=trained.project_id, user_id=alice.pk)
         assert allocate(holder=holder, wanted=trained.run_spec.granted_lanes)
         runs, gpu, node = f"/api/v1/runs/{trained.pk}", Gpu.objects.get(index=0), Node.objects.get()

@@ -53,6 +53,11 @@ class Algorithm(Contract):
         """What the pipeline must compute and keep for it."""
 
     @property
+    def update_bound(self) -> tuple[str, float] | None:
+        """The setting that bounds how far a ratio may go, and its value; `None` where the loss has no ratio."""
+        return None
+
+    @property
     def shares_initial_noise(self) -> bool:
         """Whether the trajectories of a training group start from the same x_T."""
         return False

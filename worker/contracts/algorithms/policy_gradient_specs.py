@@ -33,6 +33,10 @@ class ClippedSpec(_ReplayingAlgorithm):
     log-probs are means over all latent dimensions: 1e-4 is usual, 1e-5 for Flow-GRPO-Fast, 1e-3 for Wan. Raise it when
     most ratios are clipped and the reward hardly moves; lower it when the reward collapses."""
 
+    @property
+    def update_bound(self) -> tuple[str, float]:
+        return "clip_range", self.clip_range
+
 
 class FlowGrpoSpec(ClippedSpec):
     """Flow-GRPO (arXiv 2505.05470): a clipped policy gradient on all stochastic denoising steps. The usual choice."""
@@ -132,6 +136,10 @@ class GrpoGuardSpec(_OldMeansAlgorithm):
     because the scaling shrinks the ratio's deviations. Raise it when most ratios are clipped and the reward hardly
     moves."""
 
+    @property
+    def update_bound(self) -> tuple[str, float]:
+        return "clip_range", self.clip_range
+
 
 class FlowDppoSpec(_OldMeansAlgorithm):
     """Flow-DPPO (arXiv 2606.11025): Flow-GRPO without a clip. Steps whose divergence from the old policy is above a
@@ -142,6 +150,10 @@ class FlowDppoSpec(_OldMeansAlgorithm):
     """Bound on the divergence of a denoising step from the old policy, mean((μ − μ_old)²) / (2 std²), without unit.
     1e-5 is the paper's. Raise it when most steps are masked (the clip fraction counts them); lower it when the reward
     collapses."""
+
+    @property
+    def update_bound(self) -> tuple[str, float]:
+        return "divergence_bound", self.divergence_bound
 
     @property
     def needs(self) -> AlgorithmNeeds:

@@ -9,6 +9,7 @@ batch trained                   ─► speeds, staleness, policy version
 `generate_seconds` and `train_seconds` are lane-seconds: the sum over all lanes of the time they spent so.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -16,9 +17,10 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.algorithms.base import Algorithm
 from worker.contracts.events import GateEvent, MetricsEvent, RewardHackingEvent, StalenessEvent
 from worker.contracts.metric_names import Metric
-from worker.contracts.sections import ReplayBounds
+from worker.contracts.replay_bounds import ReplayBounds
 from worker.contracts.spans import SpanKind
 from worker.engine.control.advantages import AdvantageCache
 from worker.engine.control.checkpoint_directory import RunPosition
@@ -27,7 +29,7 @@ from worker.engine.control.fragment_store import FragmentRecord, FragmentStore
 from worker.engine.control.sample_reporter import SampleReporter, SampleSet
 from worker.engine.control.span_reporter import SpanReporter
 from worker.engine.errors import ReplayGateError
-from worker.engine.metrics.replay_gate import check_replay_gate, gate_values
+from worker.engine.metrics.replay_gate import check_replay_gate, gate_values, rounding_warning
 from worker.engine.metrics.reward_hacking import HackingDetector
 from worker.engine.metrics.update_metrics import merge_stats, update_metrics
 from worker.engine.telemetry.telemetry_client import TelemetryClient
@@ -35,6 +37,8 @@ from worker.engine.trainer.learners.open_minibatch import require_complete
 from worker.engine.types import UpdateStats
 from worker.scheduling.core.messages import Fragment, Purpose
 from worker.scheduling.timeline.busy_share import idle_share
+
+logger = logging.getLogger(__name__)
 
 GENERATING = (SpanKind.GENERATE, SpanKind.LENT_GENERATE, SpanKind.DECODE)
 """The spans that count as generating."""
@@ -53,6 +57,7 @@ class MetricsReporter:
         spans: SpanReporter,
         algebra: BatchAlgebra,
         gate: ReplayBounds | None,
+        algorithm: Algorithm | None = None,
         clock: DriverClock,
         monitored: Sequence[str] = (),
     ) -> None:
@@ -65,6 +70,7 @@ class MetricsReporter:
             spans: where the lanes' seconds are read.
             algebra: the run's.
             gate: bounds of the replay gate; `None` for algorithms that replay nothing.
+            algorithm: the run's, to tell rounding from updates; `None` where data may be stale, whose ratios are not 1.
             clock: driver time.
             monitored: keys of the rewards that are measured but not optimised.
         """
@@ -75,6 +81,9 @@ class MetricsReporter:
         self._spans = spans
         self._algebra = algebra
         self._gate = gate
+        self._algorithm = algorithm
+        self._has_warned_of_rounding = False
+        """Once is enough: what rounds in one batch rounds in all."""
         self._clock = clock
         self._hacking = HackingDetector(monitored)
         self._open_stats: list[UpdateStats] = []
@@ -153,16 +162,25 @@ class MetricsReporter:
         require_complete(algebra, num_pairs, algebra.num_pairs_per_optimizer_step, num_skipped_groups)
 
     def check_gate(self, batch: int) -> None:
-        """Check the replay gate on the open mini-batch, which must be the batch's first. Raises `ReplayGateError`."""
+        """Check the replay gate on the open mini-batch, which must be the batch's first, and warn once where rounding
+        matters to the algorithm. Raises `ReplayGateError`."""
         if self._gate is None:
             return
         stats = merge_stats(self._open_stats)
+        self._warn_of_rounding(stats, batch)
         try:
             values = check_replay_gate(stats, self._gate)
         except ReplayGateError:
             self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=False, values=gate_values(stats))
             raise
         self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=True, values=values)
+
+    def _warn_of_rounding(self, stats: UpdateStats, batch: int) -> None:
+        if self._algorithm is None or self._has_warned_of_rounding:
+            return
+        if warning := rounding_warning(stats, self._algorithm):
+            self._has_warned_of_rounding = True
+            logger.warning("batch %d: %s", batch + 1, warning)
 
     def committed(self, batch: int, step_metrics: dict[str, float]) -> None:
         """Report an optimizer step; `step_metrics` are `grad_norm` and `learning_rate` from rank 0."""

@@ -16,6 +16,13 @@ def resolve_device(device: str | torch.device | None) -> torch.device:
     return torch.device(get_accelerator().current_device_name() if device is None else device)
 
 
+def group_device() -> torch.device | None:
+    """The device that a process group is bound to when it is made, so that its communicator forms at once and no
+    barrier has to guess; `None` where the group's backend takes none."""
+    is_bound = get_accelerator().communication_backend_name() == "nccl"
+    return resolve_device(None) if is_bound else None
+
+
 def apply_determinism(spec: RunSpec) -> None:
     """Apply `pipeline.deterministic` to this process: same inputs give the same bits, or torch raises `RuntimeError`.
 

@@ -1,35 +1,113 @@
 """Which devices of its node a process sees.
 
-Invariant: nothing here imports torch, which reads these environment variables once. This package is the only one of
-`worker.engine` that names vendors.
+```text
+environment of a shared box ─► remembered ─┐
+device of the grant ─► its vendor ─────────┴─► inside what was inherited? ─► the vendor's own variable
+```
+
+Invariants: nothing here imports torch, which reads these environment variables once. A device is named by its UUID
+wherever its library takes one, which means the same in every order and under every mask; a number is written only where
+the inherited mask has it. This package is the only one of `worker.engine` that names vendors.
 """
 
+import json
 import os
+import re
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 
-from worker.contracts.node_reports import GPU_TRACE_VARIABLE
+from worker.contracts.device_masks import BY_PCI_ADDRESS, CUDA_MASK, CUDA_ORDER, MASKS, entries
+from worker.contracts.node_reports import GPU_TRACE_VARIABLE, Vendor, names_same_device
 from worker.engine.devices.cpu_threads import threads_of_lane
 
-VISIBILITY_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
-"""The environment variables that hide the other devices of a node, one per vendor. Ray empties them for actors that
-request no GPU from Ray, as Tandem's actors do."""
+VISIBILITY_VARIABLES = tuple(dict.fromkeys(name for names in MASKS.values() for name in names))
+"""The environment variables that hide the other devices of a node."""
+INHERITED_VARIABLE = "TANDEM_INHERITED_DEVICES"
+"""Where the masks that Tandem found are remembered, as JSON: a process that sees one device may start one that sees
+another, such as a test of two GPUs."""
+_AMD_UUID = re.compile(r"GPU-[0-9a-fA-F]{16}$")
+"""NVIDIA's are `GPU-` or `MIG-` and a UUID with hyphens."""
+_DEVICE_FILES = {Vendor.ASCEND: "davinci_manager", Vendor.AMD: "kfd"}
+"""Below `/dev`, where the vendor's driver is loaded. A number without one of them is NVIDIA's."""
 
 
-def see_only(device: str) -> None:
+class HiddenDeviceError(RuntimeError):
+    """A lane was granted a device that the environment of its node hides."""
+
+
+def see_only(device: str, *, files: Path = Path("/dev")) -> None:
     """Make one device visible to this process, and give torch its CPU threads; called before torch is imported.
 
     Args:
-        device: `cpu`, or an accelerator as the visibility variables name it: its UUID, or its index on the node in the
-            order of PCI addresses.
+        device: `cpu`, or accelerators as `LaneGrant.device` names them: UUIDs, or indices on the node in the order of
+            PCI addresses.
+        files: where the files of devices are.
+
+    Raises:
+        HiddenDeviceError: when the masks that this process inherited hide the device.
     """
     computes_on_cpu = device == "cpu" or _is_replayed()
     os.environ["OMP_NUM_THREADS"] = str(threads_of_lane(on_accelerator=not computes_on_cpu))
-    # By default CUDA counts the fastest card first, drivers' tools by PCI address.
-    os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
-    for variable in VISIBILITY_VARIABLES:
-        os.environ[variable] = "" if device == "cpu" else device
+    os.environ[CUDA_ORDER] = BY_PCI_ADDRESS
+    inherited = _inherited()
+    if device == "cpu":
+        for variable in VISIBILITY_VARIABLES:
+            os.environ[variable] = ""
+    else:
+        vendor = _vendor_of(device, files)
+        own, *others = MASKS[vendor]
+        if not _is_replayed():
+            _check_inherited(device, vendor, inherited)
+        # What others of the vendor's variables list counts what its own leaves, which is another list from here on.
+        for variable in others:
+            os.environ.pop(variable, None)
+        os.environ[own] = device
     if computes_on_cpu:
         os.environ["DS_ACCELERATOR"] = "cpu"
+
+
+def _inherited() -> Mapping[str, str]:
+    """The masks that were set before Tandem set any."""
+    if INHERITED_VARIABLE not in os.environ:
+        found = {name: os.environ[name] for name in VISIBILITY_VARIABLES if name in os.environ}
+        os.environ[INHERITED_VARIABLE] = json.dumps(found)
+    masks: dict[str, str] = json.loads(os.environ[INHERITED_VARIABLE])
+    return masks
+
+
+def _vendor_of(device: str, files: Path) -> Vendor:
+    if _is_number(device):
+        return next((vendor for vendor, name in _DEVICE_FILES.items() if (files / name).exists()), Vendor.NVIDIA)
+    return Vendor.AMD if _AMD_UUID.match(device.split(",")[0]) else Vendor.NVIDIA
+
+
+def _is_number(device: str) -> bool:
+    return _kind(device) == "number"
+
+
+def _kind(device: str) -> str:
+    """Of the first of the devices that are listed: a number, or what stands before its UUID."""
+    first = device.split(",")[0]
+    return "number" if first.isdecimal() else first.partition("-")[0]
+
+
+def _check_inherited(device: str, vendor: Vendor, inherited: Mapping[str, str]) -> None:
+    """A mask of numbers says nothing of UUIDs here, nor one of cards of their slices: the node agent, which knows both,
+    offers what the mask leaves only."""
+    mask = inherited.get(MASKS[vendor][0])
+    if mask is None:
+        return
+    listed, granted = entries(mask), entries(device)
+    if {_kind(entry) for entry in listed} == {_kind(device)}:
+        is_hidden = not all(any(names_same_device(entry, part) for entry in listed) for part in granted)
+    else:
+        is_hidden = not listed or _is_number(device)
+    if is_hidden:
+        raise HiddenDeviceError(
+            f"the lane was granted device {device}, but `{MASKS[vendor][0]}` of its node is `{mask}`: start Ray there "
+            "with the devices that the pool may use, or wait until the node agent has read the node again"
+        )
 
 
 def check_device(name: str, device: str) -> None:
@@ -47,7 +125,7 @@ def visible_uuids() -> tuple[str, ...]:
     """UUIDs of the accelerators that torch sees in this process; empty where torch is not loaded, or the vendor's
     library tells none."""
     if _is_replayed():
-        return tuple(name for name in os.environ.get(VISIBILITY_VARIABLES[0], "").split(",") if name)
+        return tuple(name for name in os.environ.get(CUDA_MASK, "").split(",") if name)
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_available() or torch.version.hip:
         return ()

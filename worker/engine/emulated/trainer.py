@@ -77,8 +77,9 @@ class EmulatedTrainer(EmulatedGenerator):
         num_pairs = sum(len(self._micro_batches[key.index].pairs) for key in plan.micro_batches)
         stats = UpdateStats(
             num_pairs=num_pairs,
-            sums={"loss": 0.0, "ratio": float(num_pairs), "clipped": 0.0},
+            sums={"loss": 0.0, "ratio": float(num_pairs), "clipped": 0.0, "squared_mean_error": 0.0},
             maxima={"mean_error": 0.0, "ratio_deviation": 0.0, "replay_ratio_deviation": 0.0},
+            histograms={"mean_error": (num_pairs,)},
         )
         return self._report(start, stats)
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 
 from worker.contracts.metric_names import Metric
+from worker.engine.metrics.error_histogram import merged
 from worker.engine.types import UpdateStats
 
 RATIO_DEVIATION = "ratio_deviation"
@@ -19,15 +20,18 @@ MEANS: dict[str, Metric] = {
 
 
 def merge_stats(parts: Iterable[UpdateStats]) -> UpdateStats:
-    """Statistics of several calls or ranks as one: sums are added, maxima compared."""
+    """Statistics of several calls or ranks as one: sums and counts are added, maxima compared."""
     num_pairs, sums, maxima = 0, dict[str, float](), dict[str, float]()
+    histograms: dict[str, tuple[int, ...]] = {}
     for part in parts:
         num_pairs += part.num_pairs
         for name, value in part.sums.items():
             sums[name] = sums.get(name, 0.0) + value
         for name, value in part.maxima.items():
             maxima[name] = max(maxima.get(name, value), value, key=_nan_first)
-    return UpdateStats(num_pairs=num_pairs, sums=sums, maxima=maxima)
+        for name, counts in part.histograms.items():
+            histograms[name] = merged([histograms.get(name, ()), counts])
+    return UpdateStats(num_pairs=num_pairs, sums=sums, maxima=maxima, histograms=histograms)
 
 
 def update_metrics(stats: UpdateStats) -> dict[str, float]:

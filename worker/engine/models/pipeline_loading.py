@@ -18,6 +18,7 @@ from transformers import AutoTokenizer
 from transformers.utils import is_torchvision_available
 
 from worker.engine.errors import ModelLoadError, listing
+from worker.engine.models.streamed_loading import load_streamed
 
 
 class Part(Enum):
@@ -69,12 +70,14 @@ def load_pipeline(
         )
     processors = _processors_without_torchvision(index) if Part.TEXT_ENCODERS in parts else []
     replacements = {**_replacements(index, path, parts), **dict.fromkeys(processors), **(given or {})}
+    streamed = _streamed(index, Path(path), replacements, device, dtype)
     pipeline: Any = pipeline_class.from_pretrained(
         path,
         dtype={"default": dtype, "vae": vae_dtype or dtype},
         use_safetensors=True,
         variant=_only_variant(Path(path)),
         **replacements,
+        **streamed,
     )
     # `from_pretrained` refuses tokenizers in place of processors, so they are registered afterwards.
     pipeline.register_modules(**{name: _tokenizer_of_processor(path, name) for name in processors})
@@ -83,6 +86,19 @@ def load_pipeline(
             _check_complete(module, name, path)
             module.to(device).requires_grad_(False).eval()
     return pipeline
+
+
+def _streamed(
+    index: Mapping[str, Any], folder: Path, without: Mapping[str, Any], device: torch.device, dtype: torch.dtype
+) -> dict[str, torch.nn.Module]:
+    """The transformers of a checkpoint in a folder, by component name, but those in `without`. They are by far the
+    largest part, and what published checkpoints store in fp32. Those of a hub id, and a folder without weights, are
+    left to diffusers, which downloads the one and says what the other lacks."""
+    return {
+        name: load_streamed(folder / name, getattr(diffusers, class_name), device=device, dtype=dtype)
+        for name, class_name in _components(index).items()
+        if _part_of(name) is Part.TRANSFORMER and name not in without and any((folder / name).glob("*.safetensors"))
+    }
 
 
 def drop_text_encoders(pipeline: Any) -> None:

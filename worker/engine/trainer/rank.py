@@ -50,7 +50,7 @@ from worker.engine.trainer.zero.gradients import (
     fill_missing_gradients,
     step_optimizer,
 )
-from worker.engine.trainer.zero.process_group import max_over_ranks, sum_over_ranks
+from worker.engine.trainer.zero.process_group import end_loading, max_over_ranks, sum_over_ranks
 from worker.engine.types import GroupBatch, PublishedVersion, UpdateStats, shard_indices_of_rank
 from worker.scheduling.core.messages import MicroBatchKey
 
@@ -67,7 +67,8 @@ class TrainerRank:
         device: str | torch.device | None = None,
         embeddings: Mapping[str, PromptEmbeds] | None = None,
     ) -> None:
-        """Load the base, prepare the trainable parameters (the same on every rank) and initialise DeepSpeed.
+        """Load the base, prepare the trainable parameters (the same on every rank), wait for the other ranks and
+        initialise DeepSpeed.
 
         Args:
             spec: the run's.
@@ -83,6 +84,7 @@ class TrainerRank:
         self._spec, self._rank, self._world_size = spec, rank, world_size
         apply_determinism(spec)
         self._policy = TrainedPolicy(spec, base_model_path, device, embeddings)
+        end_loading()
         self._model, self._trainable = self._policy.model, self._policy.trainable
         self.sampler = self._policy.sampler
         """Generates while this rank is lent, whatever gradients are open; `None` in a run whose trainer lanes never

@@ -30,8 +30,9 @@ from worker.scheduling.planning.modes import PlanningMode, allowed_modes
 from worker.scheduling.planning.planned_modes import planned_modes
 from worker.scheduling.planning.split_search import SplitPoint, SplitResult
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import Accelerator, accelerator
+from worker.scheduling.profiles.hardware import Accelerator
 from worker.scheduling.profiles.image_models import SHAPES
+from worker.scheduling.profiles.known_devices import accelerator
 from worker.scheduling.profiles.known_models import has_profile
 
 

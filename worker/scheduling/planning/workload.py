@@ -109,6 +109,9 @@ class AlgorithmPasses:
     num_proximal: float = 0.0
     """Predictions without a gradient per unit of training of stale data: by the proximal policy, where its log-ratios
     neither follow from the pass itself nor were recorded; an average over the optimizer steps of a batch."""
+    num_recomputed: float = 0.0
+    """Predictions without a gradient per unit of training of fresh data, which recompute old log-probs: an average
+    likewise."""
     goes_through_decoder: bool = False
     """The gradient comes from a reward, through the autoencoder's decoder."""
 
@@ -127,18 +130,25 @@ class AlgorithmPasses:
             num_trained=num_trained,
             num_judged=num_trained * (needs.reference + needs.second_adapter),
             num_proximal=_num_proximal(spec),
+            num_recomputed=_share_replayed(spec, replays_means=needs.old_means) if spec.recomputes_log_probs else 0.0,
             goes_through_decoder=needs.differentiable_reward,
         )
 
 
 def _num_proximal(spec: RunSpec) -> float:
     """Which passes replay the proximal policy: see `worker.engine.trainer.learners.proximal_record`."""
-    algorithm, algebra = spec.algorithm, spec.algebra
+    algorithm = spec.algorithm
     if not algorithm.is_policy_gradient or spec.pipeline.stale_clip is not StaleClip.PROXIMAL:
         return 0.0
+    return _share_replayed(spec, replays_means=algorithm.needs.proximal_means)
+
+
+def _share_replayed(spec: RunSpec, *, replays_means: bool) -> float:
+    """The share of a batch's optimizer steps that replay the weights before the first of them: all others where their
+    means are needed, else the first ones of the other mini-batches."""
+    algebra = spec.algebra
     num_steps = algebra.num_optimizer_steps_per_batch
-    num_replaying = num_steps - 1 if algorithm.needs.proximal_means else algebra.num_minibatches - 1
-    return num_replaying / num_steps
+    return (num_steps - 1 if replays_means else algebra.num_minibatches - 1) / num_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +161,8 @@ class PolicyCopies:
     """The policy that generated a batch which is trained one version later; then the proximal one."""
     second: bool = False
     """DiffusionNFT's older policy."""
+    before_update: bool = False
+    """The weights before a batch's first update, which recompute old log-probs."""
     num_shadow_copies: int = 0
     """The number of fp32 shadow weights: the EMA, and those that DiffusionNFT's older policy is made from."""
     publishes_two: bool = False
@@ -163,14 +175,15 @@ class PolicyCopies:
             reference=spec.tuning is Tuning.FULL and spec.algorithm.needs.reference,
             stale=bool(spec.pipeline.max_staleness),
             second=spec.algorithm.needs.second_adapter,
+            before_update=spec.replays_before_update,
             num_shadow_copies=has_ema + has_older_policy,
             publishes_two=has_ema or has_older_policy,
         )
 
     @property
     def older(self) -> bool:
-        """Whether the lane holds an older policy; the stale one and DiffusionNFT's share one copy."""
-        return self.stale or self.second
+        """Whether the lane holds an older policy; all of them share one copy."""
+        return self.stale or self.second or self.before_update
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,7 +298,8 @@ class Workload:
     @property
     def _num_judged(self) -> float:
         """Predictions without a gradient per unit of training."""
-        return self.passes.num_judged + (self.passes.num_proximal if self.copies.stale else 0)
+        passes = self.passes
+        return passes.num_judged + (passes.num_proximal if self.copies.stale else passes.num_recomputed)
 
     @property
     def num_training_calls(self) -> float:

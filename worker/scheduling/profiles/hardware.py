@@ -209,17 +209,3 @@ HOST_SOCKET = Accelerator(
 
 ACCELERATORS = {device.name: device for device in (L40S, H100, H200, H20, CPU_CORE, HOST_SOCKET)}
 """All devices by name."""
-
-
-def accelerator(name: str) -> Accelerator:
-    """The device of that name. Raises `ValueError` for one that is not described here."""
-    if name not in ACCELERATORS:
-        raise ValueError(f"`accelerator` must be one of {', '.join(ACCELERATORS)}, got `{name}`: it has no profile")
-    return ACCELERATORS[name]
-
-
-def profile_name(device: str) -> str | None:
-    """The key in `ACCELERATORS` of a device by its driver's name, `NVIDIA H100 80GB HBM3` → `h100`; `None` for a device
-    without a profile."""
-    words = device.lower().replace("-", " ").split()
-    return next((name for name in ACCELERATORS if name in words), None)

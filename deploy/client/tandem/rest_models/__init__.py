@@ -23,6 +23,7 @@ from tandem.rest_models.planning_models import (
     WorkCost,
 )
 from tandem.rest_models.pool_models import (
+    CardFigures,
     GpuFaults,
     GpuIdentity,
     GpuLive,
@@ -89,6 +90,7 @@ __all__ = [
     "BatchAlgebra",
     "BestPoint",
     "BestSoFar",
+    "CardFigures",
     "CarriedSetting",
     "CreatedToken",
     "Curves",

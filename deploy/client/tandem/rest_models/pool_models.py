@@ -11,6 +11,19 @@ from pydantic import AwareDatetime
 from tandem.tolerant_model import Model
 
 
+class CardFigures(Model):
+    """What a card can do, measured on it while it was idle: products of matrices and copies, two seconds in all."""
+
+    num_processors: int
+    """Streaming multiprocessors, or compute units."""
+    bf16_flops: float
+    """Operations per second of the fastest product in bf16."""
+    fp32_flops: float
+    """Likewise in fp32 without TF32."""
+    memory_bandwidth: float
+    """Bytes per second, read and written together, of the fastest copy on the card."""
+
+
 class GpuFaults(Model):
     """What the driver has counted against a GPU since it was loaded."""
 
@@ -91,7 +104,7 @@ class GpuIdentity(Model):
     """As its driver reports it; of a MIG slice, the slice's own."""
     index: int
     """Its index on the node, in the order of PCI addresses; MIG slices have that of their card."""
-    vendor: Literal["nvidia", "amd"] | str
+    vendor: Literal["nvidia", "amd", "ascend"] | str
     model: str
     """The product name, by which the planner finds its hardware profile."""
     architecture: str
@@ -108,6 +121,8 @@ class GpuIdentity(Model):
     """The highest clock of its cores, in megahertz; below it under load something holds the card back."""
     parent_uuid: str
     """Of a MIG slice: the card that it is part of."""
+    figures: CardFigures | None
+    """Of a card without a hardware profile, once its node has measured it."""
 
 
 class GpuTestStep(Model):

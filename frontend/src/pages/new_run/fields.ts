@@ -65,6 +65,7 @@ export const GROUPS: readonly GroupSpec[] = [
       field("sampling.noise_level", "Noise level"),
       field("sampling.sde_start", "First stochastic step"),
       { ...field("sampling.num_sde_steps", "Stochastic steps"), empty: "all but the last" },
+      field("sampling.old_log_probs", "Old log-probs from"),
     ],
   },
   {
@@ -174,7 +175,9 @@ export const GROUPS: readonly GroupSpec[] = [
     title: "Replay gate",
     intro: "Sampling and training must agree on the policy, or the run fails on its first update.",
     fields: [
-      field("replay_gate.max_mean_error", "Mean error bound"),
+      field("replay_gate.max_mean_error", "Largest mean error"),
+      field("replay_gate.max_rms_error", "RMS mean error"),
+      field("replay_gate.max_quantile_error", "Mean error of 999 in 1000"),
       field("replay_gate.max_ratio_error", "Ratio error bound"),
     ],
   },

@@ -117,6 +117,7 @@ export function Identity({ node, gpu, peer }: GpuProps & { peer: (other: PoolGpu
           ["Memory", identity && bytes(identity.memory_bytes)],
           ["Architecture", identity && [identity.architecture, identity.compute_capability].filter(Boolean).join(" ")],
           ["Highest clock", identity?.max_sm_clock == null ? null : `${number(identity.max_sm_clock)} MHz`],
+          ["Measured", measured(identity?.figures)],
           ["PCI address", identity?.pci_address],
           ["Driver, runtime", identity && [identity.driver, identity.runtime].filter(Boolean).join(", ")],
           ["NUMA node", topology?.numa_node],
@@ -128,7 +129,14 @@ export function Identity({ node, gpu, peer }: GpuProps & { peer: (other: PoolGpu
   );
 }
 
-const VENDORS = { nvidia: "NVIDIA", amd: "AMD" } as const;
+const VENDORS = { nvidia: "NVIDIA", amd: "AMD", ascend: "Ascend" } as const;
+
+/** What its node measured of a card without a hardware profile, by which the planner counts it. */
+function measured(figures: NonNullable<PoolGpu["identity"]>["figures"] | undefined) {
+  if (!figures) return null;
+  const tera = (flops: number) => `${number(flops / 1e12)} TFLOPS`;
+  return `${tera(figures.bf16_flops)} in bf16, ${tera(figures.fp32_flops)} in fp32, ${bytes(figures.memory_bandwidth)}/s`;
+}
 
 export function LiveValues({ gpu }: { gpu: PoolGpu }) {
   const { live, identity } = gpu;

@@ -26,7 +26,7 @@ def test_a_preview_holds_one_lane_of_the_run_and_is_no_attempt() -> None:
 
 @pytest.mark.django_db
 def test_a_preview_takes_no_cpu_lane_where_there_are_gpus() -> None:
-    ensure_local_lanes(num_cpu_lanes=2, num_gpus=1)
+    ensure_local_lanes(num_cpu_lanes=2, gpu_indices=range(1))
     assert allocate_for_preview(held_for_preview(uuid.uuid4(), uuid.uuid4()), DEFAULT_POOL) is not None
     assert free_lanes() == {"cpu": 2}
     assert allocate_for_preview(held_for_preview(uuid.uuid4(), uuid.uuid4()), DEFAULT_POOL) is None

@@ -60,7 +60,7 @@ def test_a_surplus_lane_is_usable_again_once_its_node_offers_it(node: Node) -> N
 
 
 def test_one_gpu_is_cordoned_and_its_neighbours_go_on(admin: User) -> None:
-    ensure_local_lanes(num_cpu_lanes=1, num_gpus=3)
+    ensure_local_lanes(num_cpu_lanes=1, gpu_indices=range(3))
     gpu = Gpu.objects.get(index=1)
     act(user=admin, on=gpu, action=PoolAction.CORDON, reason="Xid 79")
     assert free_lanes() == {"gpu": 2, "cpu": 1}
@@ -89,7 +89,7 @@ def test_only_pool_admins_keep_back_and_only_with_a_reason(admin: User, alice: U
 
 
 def test_one_action_concerns_all_or_none_and_says_which_nodes(admin: User, alice: User) -> None:
-    ensure_local_lanes(num_cpu_lanes=2, num_gpus=3)
+    ensure_local_lanes(num_cpu_lanes=2, gpu_indices=range(3))
     gpus = list(Gpu.objects.values_list("pk", flat=True))
     lanes = list(Lane.objects.filter(kind="cpu").values_list("pk", flat=True))
     with pytest.raises(ValidationError, match="got \\[99999\\]"):
@@ -106,7 +106,7 @@ def test_one_action_concerns_all_or_none_and_says_which_nodes(admin: User, alice
 def test_many_are_cordoned_with_as_many_statements_as_a_few_and_each_with_its_history(
     admin: User, django_assert_max_num_queries: Callable[[int], AbstractContextManager[Any]]
 ) -> None:
-    ensure_local_lanes(num_cpu_lanes=1, num_gpus=12)
+    ensure_local_lanes(num_cpu_lanes=1, gpu_indices=range(12))
     gpus = list(Gpu.objects.values_list("pk", flat=True))
     act_on_all(user=admin, gpus=gpus[:2], action=PoolAction.CORDON, reason="hot")
     # One row of the audit log for each, and a handful for all of them.

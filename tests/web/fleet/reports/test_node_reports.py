@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
@@ -18,6 +19,7 @@ from fleet.states.standing import PoolState, of_gpu
 from tests.web.fleet.node_posts import alive, card, post, post_node, report
 from tests.web.lane_holders import held_by, held_for_preview
 from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
+from worker.contracts.node_reports import CardFigures, Vendor
 
 pytestmark = pytest.mark.django_db
 
@@ -58,6 +60,35 @@ def test_a_lane_is_granted_with_its_node_and_its_uuids() -> None:
     assert (granted.device, granted.ray_node_id, granted.resources) == ("GPU-a", "ray-7", ())
 
 
+@pytest.mark.parametrize(
+    ("vendor", "uuid", "is_named"),
+    [
+        (Vendor.NVIDIA, "GPU-5a8c1de3-0c1f-4f6e-9d6b-2f6a7f1f0c11", True),
+        (Vendor.AMD, "GPU-00000000deadbeef", True),
+        (Vendor.AMD, "GPU-00000000deadbeef.1", False),
+        (Vendor.ASCEND, "NPU-0000:c1:00.0", False),
+    ],
+)
+def test_a_lane_goes_by_uuid_where_the_vendors_library_takes_it(vendor: Vendor, uuid: str, is_named: bool) -> None:
+    reported = card(uuid, 3)
+    identity = reported.identity.model_copy(update={"vendor": vendor})
+    post_node(alive("gpu0"), reported.model_copy(update={"identity": identity}))
+    granted = allocate_for_preview(held_for_preview(uuid4(), uuid4()), DEFAULT_POOL)
+    assert granted is not None
+    assert granted.device == (uuid if is_named else "3")
+
+
+def test_what_was_measured_of_a_card_outlives_the_agent_that_measured_it() -> None:
+    node, plain = alive("gpu0"), card("GPU-a", 0, model="NVIDIA A40")
+    figures = CardFigures(num_processors=84, bf16_flops=1e14, fp32_flops=3e13, memory_bandwidth=6e11)
+    measured = plain.model_copy(update={"identity": plain.identity.model_copy(update={"figures": figures})})
+    post_node(node, measured)
+    post_node(node, plain)
+    assert CardFigures.model_validate(Gpu.objects.get().identity["figures"]) == figures
+    post_node(node, card("GPU-a", 0, model="NVIDIA L4"))
+    assert Gpu.objects.get().identity["figures"] is None
+
+
 def test_a_node_that_tandem_started_has_a_resource_for_each_gpu() -> None:
     node = alive("gpu0", has_gpu_resources=True)
     post_node(node, card("GPU-a", 0))
@@ -66,7 +97,7 @@ def test_a_node_that_tandem_started_has_a_resource_for_each_gpu() -> None:
 
 
 def test_cards_of_this_machine_get_their_uuids_and_keep_their_lanes() -> None:
-    ensure_local_lanes(num_cpu_lanes=4, num_gpus=2, accelerator="H100")
+    ensure_local_lanes(num_cpu_lanes=4, gpu_indices=range(2), accelerator="H100")
     lanes = dict(Gpu.objects.values_list("index", "lane"))
     post_node(alive("local", has_gpu_resources=True), card("GPU-a", 0), card("GPU-b", 1))
     assert dict(Gpu.objects.values_list("index", "lane")) == lanes

@@ -24,14 +24,14 @@ def open_uses() -> set[int | None]:
 
 @pytest.mark.django_db
 def test_each_gpu_lane_has_its_gpu_and_a_gpu_taken_away_goes_with_its_lane() -> None:
-    ensure_local_lanes(num_cpu_lanes=1, num_gpus=3, accelerator="H100")
+    ensure_local_lanes(num_cpu_lanes=1, gpu_indices=range(3), accelerator="H100")
     assert {lane.label: lane.device for lane in Lane.objects.all()} == {
         "local/cpu-0": "cpu",
         "local/gpu-0": "0",
         "local/gpu-1": "1",
         "local/gpu-2": "2",
     }
-    ensure_local_lanes(num_cpu_lanes=1, num_gpus=2, accelerator="H100")
+    ensure_local_lanes(num_cpu_lanes=1, gpu_indices=range(2), accelerator="H100")
     assert [(gpu.index, gpu.accelerator, gpu.resource) for gpu in Gpu.objects.all()] == [
         (index, "H100", gpu_resource("local", index)) for index in range(2)
     ]
@@ -51,7 +51,7 @@ def test_a_lane_of_several_gpus_grants_them_all_and_its_use_names_them() -> None
 
 @pytest.mark.django_db
 def test_a_use_says_who_had_the_lane_for_what_from_when_until_when() -> None:
-    ensure_local_lanes(num_cpu_lanes=1, num_gpus=2, accelerator="L40S")
+    ensure_local_lanes(num_cpu_lanes=1, gpu_indices=range(2), accelerator="L40S")
     owner, project = User.objects.create(username="rika"), Project.objects.create(name="shapes")
     run_id, began = uuid.uuid4(), timezone.now()
     holder = LaneHolder(run_id=run_id, attempt=3, project_id=project.pk, user_id=owner.pk)

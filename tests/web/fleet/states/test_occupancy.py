@@ -25,7 +25,7 @@ NUM_GPUS = 3
 @pytest.fixture
 def lanes(db: None) -> list[Lane]:
     """Three GPUs that have been there for two days."""
-    ensure_local_lanes(num_cpu_lanes=1, num_gpus=NUM_GPUS, accelerator="H100")
+    ensure_local_lanes(num_cpu_lanes=1, gpu_indices=range(NUM_GPUS), accelerator="H100")
     Lane.objects.update(created_at=NOW - timedelta(days=2))
     return list(Lane.objects.filter(kind=LaneKind.GPU))
 

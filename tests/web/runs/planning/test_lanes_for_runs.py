@@ -19,8 +19,10 @@ from runs.queue.dispatch import LanesTaken, LanesUnsuitable, dispatch_waiting, s
 from runs.spec_check import warnings_of
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import LaneSpec
+from worker.contracts.node_reports import CardFigures, GpuIdentity, Vendor
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.planner import plan
+from worker.scheduling.profiles.described_cards import card_name
 
 pytestmark = pytest.mark.django_db
 H100, L40S, OTHER = "NVIDIA H100 80GB HBM3", "NVIDIA L40S", "NVIDIA A100-SXM4-80GB"
@@ -34,7 +36,7 @@ MakeSpec = Callable[..., RunSpec]
 def pool(**nodes: tuple[str, int]) -> None:
     """Nodes by name with their accelerator and number of GPUs, and CPU lanes."""
     for name, (accelerator, number) in nodes.items():
-        ensure_local_lanes(num_cpu_lanes=2, num_gpus=number, accelerator=accelerator, node=name)
+        ensure_local_lanes(num_cpu_lanes=2, gpu_indices=range(number), accelerator=accelerator, node=name)
 
 
 def devices_of(run: Run) -> dict[str, Counter[str]]:
@@ -80,6 +82,30 @@ def test_lanes_of_which_nothing_is_known_are_not_taken_for_fast_ones(make_run: M
     run = make_run(spec=make_spec(**AUTO))
     dispatch_waiting()
     assert working_devices(run) == {L40S: 4}
+
+
+def test_a_card_without_a_profile_is_planned_by_its_own_figures(
+    make_run: MakeRun, make_spec: MakeSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, lanes of which the planner knew nothing counted as H100s."""
+    pool(a=(OTHER, 4))
+    asked: list[list[str]] = []
+
+    def planned(asked_spec: RunSpec, *, devices: Any, history: Any) -> Any:
+        asked.append(list(devices))
+        return plan(asked_spec, devices=devices, history=history)
+
+    monkeypatch.setattr("runs.planning.plan_cache.plan", planned)
+    identity = GpuIdentity(uuid="GPU-a", index=0, vendor=Vendor.NVIDIA, model=OTHER, memory_bytes=85 * 10**9)
+    Gpu.objects.update(identity=identity.model_dump(mode="json"))
+    run = make_run(spec=make_spec(**AUTO))
+    hypothetical_plan(run.sized_spec)
+    figures = CardFigures(num_processors=108, bf16_flops=260e12, fp32_flops=19e12, memory_bandwidth=1500e9)
+    measured = identity.model_copy(update={"figures": figures})
+    Gpu.objects.update(identity=measured.model_dump(mode="json"))
+    assert dispatch_waiting() == [run.pk]
+    assert working_devices(run) == {OTHER: 4}
+    assert [set(devices) for devices in asked] == [{card_name(85e9, None)}, {card_name(85e9, figures)}]
 
 
 def refuse(accelerator: str, monkeypatch: pytest.MonkeyPatch) -> None:

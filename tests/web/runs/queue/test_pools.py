@@ -213,7 +213,7 @@ def test_a_run_that_the_pool_can_never_hold_is_refused_with_what_fits(
 
 
 def test_a_pool_of_gpus_alone_says_how_rewards_can_be_had(make_spec: MakeSpec, db: None) -> None:
-    ensure_local_lanes(num_cpu_lanes=0, num_gpus=4, node="n0")
+    ensure_local_lanes(num_cpu_lanes=0, gpu_indices=range(4), node="n0")
     refused = problems(make_spec)
     assert refused == {
         "lanes.num_reward": [

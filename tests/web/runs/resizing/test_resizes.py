@@ -156,7 +156,7 @@ def test_lanes_that_would_not_fit_in_memory_are_refused_by_the_planners_model(
     live_run: LiveRun, project: Project, alice: User, make_spec: Any
 ) -> None:
     """All weights of FLUX.1 under ZeRO 3: six L40S (48 GB) hold them with their state, five do not."""
-    ensure_local_lanes(num_cpu_lanes=0, num_gpus=9, accelerator="NVIDIA L40S", node="big")
+    ensure_local_lanes(num_cpu_lanes=0, gpu_indices=range(9), accelerator="NVIDIA L40S", node="big")
     spec = make_spec(
         base_model={"path": "black-forest-labs/FLUX.1-dev", "family": "flux", "dtype": "bf16"},
         tuning="full",
@@ -175,7 +175,7 @@ def test_lanes_that_would_not_fit_in_memory_are_refused_by_the_planners_model(
 def test_a_cpu_lane_does_not_become_a_trainer_beside_gpus(
     live_run: LiveRun, project: Project, alice: User, make_spec: Any
 ) -> None:
-    ensure_local_lanes(num_cpu_lanes=0, num_gpus=2, node="big")
+    ensure_local_lanes(num_cpu_lanes=0, gpu_indices=range(2), node="big")
     attempt = live_run(project=project, spec=make_spec(lanes={"num_rollout": 1, "num_trainer": 1, "num_reward": 2}))
     with pytest.raises(ValidationError, match="`reward-0` must be a GPU lane to become a trainer lane, got a CPU lane"):
         request_resize(user=alice, run=attempt.run, wanted=change(reward_0=TRAINER))

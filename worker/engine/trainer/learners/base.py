@@ -19,6 +19,7 @@ import torch
 
 from worker.contracts.prompts import Prompt
 from worker.engine.models.conditioning import Conditioning
+from worker.engine.trainer.learners.mean_errors import MeanErrors
 from worker.engine.types import GroupBatch
 from worker.scheduling.core.batching import MicroBatch
 
@@ -59,12 +60,12 @@ class ProximalInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateMetrics:
-    """How far a replay is from what sampling stored, over one micro-batch; every field a scalar tensor."""
+    """How far a replay is from what sampling stored, over one micro-batch; the ratio's is a scalar tensor."""
 
-    mean_error: torch.Tensor | None
-    """max |μ_replay − μ_rollout| / std; `None` where the trajectories carry no means."""
     ratio_deviation: torch.Tensor
     """max |ratio − 1|."""
+    mean_errors: MeanErrors | None
+    """`None` where the trajectories carry no means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

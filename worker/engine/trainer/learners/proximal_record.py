@@ -1,4 +1,5 @@
-"""What a trainer rank keeps of the proximal policy while it trains on a stale batch.
+"""What a trainer rank keeps of the proximal policy while it trains on a stale batch, or on any batch where it computes
+the old log-probs itself (`sampling.old_log_probs: trainer`).
 
 ```text
 first mini-batch, first epoch      the policy being trained is the proximal one ─► log-ratios recorded
@@ -8,7 +9,8 @@ later epochs                       log-ratios as recorded, whichever rank trains
 ```
 
 So a batch of a single mini-batch costs no forward pass more. An algorithm that needs the proximal policy's means (Flow-
-DPPO) replays in every optimizer step but the first: recorded means would take as much memory as the trajectories.
+DPPO, and GRPO-Guard where old log-probs are recomputed) replays in every optimizer step but the first: recorded means
+would take as much memory as the trajectories.
 
 Ranks may take other micro-batches in each epoch, or none of a mini-batch, and wait for each other in `commit` alone:
 what a rank has to know of the others' passes it learns there, before the step that changes the weights.
@@ -33,8 +35,8 @@ _NONE = -1
 """Stands for "none" where ranks exchange numbers of batches, which are ≥ 0."""
 
 
-class _OpenStale(NamedTuple):
-    """The stale mini-batch that an optimizer step is to be taken on."""
+class _OpenMinibatch(NamedTuple):
+    """The mini-batch that an optimizer step is to be taken on."""
 
     batch: int
     minibatch: int
@@ -43,7 +45,7 @@ class _OpenStale(NamedTuple):
 
 
 class ProximalRecord:
-    """The log-ratios of the proximal to the behaviour policy of one stale batch, and where those of a micro-batch come
+    """The log-ratios of the proximal to the behaviour policy of one batch, and where those of a micro-batch come
     from."""
 
     def __init__(
@@ -62,18 +64,20 @@ class ProximalRecord:
             and spec.algorithm.is_policy_gradient
             and spec.pipeline.stale_clip is StaleClip.PROXIMAL
         )
+        self._recomputes_fresh = spec.recomputes_log_probs
         self._device = device
         self._hold_proximal = hold_proximal
         self._world_size = world_size
-        always_replays = spec.algorithm.needs.proximal_means
+        needs = spec.algorithm.needs
+        always_replays = needs.old_means if self._recomputes_fresh else needs.proximal_means
         self._records = algebra.num_epochs > 1 and not always_replays
         self._replays = algebra.num_minibatches > 1 or (always_replays and algebra.num_epochs > 1)
         self._log_ratios = torch.zeros(algebra.num_groups, algebra.num_pairs_per_group, device=device)
         self._stepped_batch: int | None = None
-        """The stale batch whose first optimizer step was taken last, since weights were loaded."""
+        """The batch whose first optimizer step was taken last, since weights were loaded."""
         self._recorded: set[int] = set()
         """Its mini-batches whose log-ratios every rank has."""
-        self._open: _OpenStale | None = None
+        self._open: _OpenMinibatch | None = None
         """What this rank has accumulated of since the last optimizer step."""
         self._open_log_ratios: list[tuple[MicroBatch, torch.Tensor]] = []
         """This rank's, to be recorded when the open mini-batch is closed by its optimizer step."""
@@ -88,10 +92,10 @@ class ProximalRecord:
             staleness: as in `TrainerRank.accumulate`.
         """
         self._source = ProximalSource.NONE
-        if not (staleness and self._clips_around_proximal):
+        if not (self._clips_around_proximal if staleness else self._recomputes_fresh):
             return
         batch, minibatch = groups[0].batch, self._algebra.minibatch_of(groups[0].group)
-        self._open = _OpenStale(batch, minibatch, is_fresh or batch != self._stepped_batch)
+        self._open = _OpenMinibatch(batch, minibatch, is_fresh or batch != self._stepped_batch)
         if self._open.is_first:
             self._source = ProximalSource.CURRENT_POLICY
         elif minibatch in self._recorded:
@@ -116,13 +120,13 @@ class ProximalRecord:
 
     def before_step(self) -> None:
         """Share the open mini-batch's log-ratios and hold the proximal policy; called on every rank before an optimizer
-        step, whatever the rank has accumulated. A collective in runs that clip stale pairs around the proximal policy.
+        step, whatever the rank has accumulated. A collective in runs that have a proximal policy.
 
         Raises:
             MinibatchError: on every rank, when ranks have different mini-batches open, or one was loaded while others
                 trained on: the latter has other weights.
         """
-        opened = self._agreed() if self._clips_around_proximal else None
+        opened = self._agreed() if self._clips_around_proximal or self._recomputes_fresh else None
         if opened is None:
             return
         if opened.is_first:
@@ -146,7 +150,7 @@ class ProximalRecord:
         self._stepped_batch = None
         self._recorded.clear()
 
-    def _agreed(self) -> _OpenStale | None:
+    def _agreed(self) -> _OpenMinibatch | None:
         """The mini-batch that any of the ranks has open. Raises `MinibatchError` as `before_step`."""
         if self._world_size == 1:
             return self._open
@@ -159,9 +163,9 @@ class ProximalRecord:
         if len(opened) > 1 or len({stepped for stepped, *_ in ranks}) > 1:
             raise MinibatchError(
                 "between two optimizer steps all ranks must accumulate one mini-batch, after the same steps, got from "
-                f"each (last stale batch, batch, mini-batch, whether it takes its batch's first step): {ranks}"
+                f"each (last batch, batch, mini-batch, whether it takes its batch's first step): {ranks}"
             )
-        return next((_OpenStale(batch, minibatch, bool(is_first)) for batch, minibatch, is_first in opened), None)
+        return next((_OpenMinibatch(batch, minibatch, bool(is_first)) for batch, minibatch, is_first in opened), None)
 
     def _share(self, minibatch: int) -> None:
         """Give every rank the log-ratios of a mini-batch. Each pair was trained by one rank; the others hold -inf."""

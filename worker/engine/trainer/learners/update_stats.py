@@ -5,7 +5,7 @@ import math
 import torch
 
 from worker.engine.errors import NonFiniteError
-from worker.engine.metrics.replay_gate import MEAN_ERROR, REPLAY_RATIO_DEVIATION
+from worker.engine.metrics.replay_gate import MEAN_ERROR, REPLAY_RATIO_DEVIATION, SQUARED_MEAN_ERROR
 from worker.engine.metrics.update_metrics import RATIO_DEVIATION
 from worker.engine.trainer.learners.base import MicroBatchLoss, PreparedGroup
 from worker.engine.types import UpdateStats
@@ -20,6 +20,8 @@ class UpdateStatsAccumulator:
         self._losses: list[tuple[PreparedGroup, MicroBatch, torch.Tensor]] = []
         self._sums: dict[str, torch.Tensor] = {}
         self._maxima: dict[str, torch.Tensor] = {}
+        self._counts: torch.Tensor | None = None
+        """The histogram of the replay gate's errors."""
 
     @torch.no_grad()
     def add(self, prepared: PreparedGroup, micro: MicroBatch, result: MicroBatchLoss) -> None:
@@ -38,8 +40,10 @@ class UpdateStatsAccumulator:
             self._add("kl_pairs", result.kl.new_tensor(len(result.kl)))
         if result.gate is not None:
             self._raise_to(REPLAY_RATIO_DEVIATION, result.gate.ratio_deviation)
-            if result.gate.mean_error is not None:
-                self._raise_to(MEAN_ERROR, result.gate.mean_error)
+            if (errors := result.gate.mean_errors) is not None:
+                self._raise_to(MEAN_ERROR, errors.largest)
+                self._add(SQUARED_MEAN_ERROR, errors.sum_of_squares)
+                self._counts = errors.counts if self._counts is None else self._counts + errors.counts
 
     def result(self) -> UpdateStats:
         """The sums as numbers.
@@ -50,7 +54,8 @@ class UpdateStatsAccumulator:
         sums, maxima = _fetch(self._sums), _fetch(self._maxima)
         if not math.isfinite(sums.get("loss", 0.0)):
             self._raise_for_loss()
-        return UpdateStats(num_pairs=self._num_pairs, sums=sums, maxima=maxima)
+        histograms = {} if self._counts is None else {MEAN_ERROR: tuple(self._counts.tolist())}
+        return UpdateStats(num_pairs=self._num_pairs, sums=sums, maxima=maxima, histograms=histograms)
 
     def _raise_for_loss(self) -> None:
         for prepared, micro, losses in self._losses:

@@ -95,6 +95,6 @@ class Policies:
     velocity: Velocity
     """The prediction of the model being trained, through DeepSpeed's engine."""
     behaviour: BehaviourPolicy | None
-    """The older policy; `None` unless `max_staleness` or the algorithm needs one."""
+    """The older policy; `None` unless `max_staleness`, the algorithm or recomputed log-probs need one."""
     reference: ReferencePolicy | None
     """The policy that training started from; `None` where the algorithm does not need it and it would take a copy."""

@@ -76,7 +76,7 @@ class TrainedPolicy:
             self.sampler = Sampler(spec, self._replica.model, releases_weights=self._replica.releases_weights)
         self._frozen_copies: list[ModelAdapter] = []
         self.behaviour = self._behaviour_policy()
-        """The older policy, where `max_staleness` or the algorithm needs one."""
+        """The older policy, where `max_staleness`, the algorithm or recomputed log-probs need one."""
         self.reference = self._reference_policy()
         """The policy that training started from, where the algorithm needs it or it costs no memory."""
         num_parameters = sum(full_numel(parameter) for parameter in self.model.transformer.parameters())
@@ -95,7 +95,7 @@ class TrainedPolicy:
 
     def hold_proximal(self) -> None:
         """Let the older policy predict with the current weights, until another version is bound."""
-        assert self.behaviour is not None, "made wherever `max_staleness` allows stale data"
+        assert self.behaviour is not None, "made wherever a batch is replayed after its first update"
         self.behaviour.copy_from(self.trainable, self.shards)
 
     def stepped(self, num_optimizer_steps: int) -> None:
@@ -153,7 +153,8 @@ class TrainedPolicy:
             self.sampler.invalidate_weights()
 
     def _behaviour_policy(self) -> BehaviourPolicy | None:
-        is_needed = self._spec.pipeline.max_staleness or self._spec.algorithm.needs.second_adapter
+        spec = self._spec
+        is_needed = spec.pipeline.max_staleness or spec.algorithm.needs.second_adapter or spec.replays_before_update
         return BehaviourPolicy(self._frozen_copy()) if is_needed else None
 
     def _reference_policy(self) -> ReferencePolicy | None:

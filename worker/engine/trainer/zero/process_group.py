@@ -1,11 +1,17 @@
 """The torch.distributed process group of a run's trainer ranks.
 
+```text
+init_process_group ─► every rank loads, as long as it takes ─► end_loading: all wait ─► collectives, 10 minutes each
+```
+
 Nothing is discovered: rank, world size, address and port come from the driver, so two runs on one machine never join
 the same group.
 """
 
+import logging
 import os
 import socket
+import tempfile
 from datetime import timedelta
 
 import deepspeed
@@ -13,12 +19,22 @@ import deepspeed.ops
 import torch
 from deepspeed.accelerator import get_accelerator
 
+from worker.engine.devices.selection import group_device
+
+logger = logging.getLogger(__name__)
+
+LOADING_TIMEOUT = timedelta(hours=2)
+"""How long a rank waits for the others to load: 64 GB of weights at 100 MB/s from a shared disk take 11 minutes, and
+text encoders and 50,000 prompts come before them. A rank that fails to load ends the others through the driver."""
 COLLECTIVE_TIMEOUT = timedelta(minutes=10)
-"""How long a rank waits in a collective for the others before it fails; DeepSpeed's default."""
+"""How long a rank waits in a collective for the others once all have loaded; DeepSpeed's default."""
+FLIGHT_RECORDER = {"TORCH_FR_BUFFER_SIZE": "2000", "TORCH_NCCL_DUMP_ON_TIMEOUT": "1", "NCCL_DEBUG": "WARN"}
+"""What NCCL keeps and says of collectives that hang: the last 2,000 with their stacks, which are torch's default, are
+written to a file when one times out. Whoever set the variables for a node keeps them."""
 
 
 def init_process_group(rank: int, world_size: int, master_addr: str, master_port: int, *, local_rank: int = 0) -> None:
-    """Join the group and hand it to DeepSpeed; returns when all ranks have joined.
+    """Join the group and hand it to DeepSpeed; returns when all ranks have joined. `end_loading` comes next.
 
     Args:
         rank: this process's index in the group.
@@ -35,6 +51,7 @@ def init_process_group(rank: int, world_size: int, master_addr: str, master_port
         MASTER_ADDR=master_addr,
         MASTER_PORT=str(master_port),
     )
+    _keep_flight_recorder(rank, master_port)
     # Otherwise the first CPU group compiles a shared-memory extension with g++ for about a minute.
     deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
     backend = get_accelerator().communication_backend_name()
@@ -43,9 +60,28 @@ def init_process_group(rank: int, world_size: int, master_addr: str, master_port
         init_method=f"tcp://{master_addr}:{master_port}",
         rank=rank,
         world_size=world_size,
-        timeout=COLLECTIVE_TIMEOUT,
+        timeout=LOADING_TIMEOUT,
+        device_id=group_device(),
     )
     deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False, verbose=False)
+
+
+def end_loading() -> None:
+    """Wait until every rank has loaded; from then on each waits `COLLECTIVE_TIMEOUT` for the others. A collective.
+
+    It comes before DeepSpeed makes groups of its own, which have no longer limit.
+    """
+    torch.distributed.barrier()
+    torch.distributed.distributed_c10d._set_pg_timeout(COLLECTIVE_TIMEOUT)
+
+
+def _keep_flight_recorder(rank: int, port: int) -> None:
+    for name, value in FLIGHT_RECORDER.items():
+        os.environ.setdefault(name, value)
+    # torch appends the rank; the port tells runs on one node apart.
+    prefix = os.environ.setdefault("TORCH_FR_DUMP_TEMP_FILE", f"{tempfile.gettempdir()}/tandem-nccl-{port}-rank-")
+    if get_accelerator().communication_backend_name() == "nccl":
+        logger.info("if a collective times out, NCCL's flight recorder is in %s%d on this node", prefix, rank)
 
 
 def free_port() -> int:

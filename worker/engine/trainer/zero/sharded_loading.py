@@ -14,9 +14,7 @@ from huggingface_hub import snapshot_download
 from safetensors import safe_open
 
 from worker.engine.errors import ModelLoadError, listing
-
-INDEX_SUFFIX = ".safetensors.index.json"
-"""The ending of diffusers' index of a model stored in several files."""
+from worker.engine.models.stored_tensors import stored_files
 
 
 def load_sharded(
@@ -78,7 +76,7 @@ class _Sharder:
 def _load_one(folder: Path, model_class: Any, dtype: torch.dtype, sharder: _Sharder) -> torch.nn.Module:
     with init_empty_weights(include_buffers=False):
         model: torch.nn.Module = model_class.from_config(model_class.load_config(folder))
-    files = _files(folder)
+    files = stored_files(folder)
     _check_names(model, set(files), folder)
     kept_in_fp32 = set(model_class._keep_in_fp32_modules or ())
     for prefix, leaf in model.named_modules():
@@ -123,22 +121,6 @@ def _fill_buffers(leaf: torch.nn.Module, prefix: str, files: Mapping[str, Path])
             with safe_open(files[full_name], framework="pt") as content:
                 buffer = content.get_tensor(full_name)
         leaf._buffers[name] = buffer.to(device)
-
-
-def _files(folder: Path) -> dict[str, Path]:
-    """The file of each stored tensor, by the tensor's name. Raises `ModelLoadError` where there are no files."""
-    found: dict[str, Path] = {}
-    for index in folder.glob(f"*{INDEX_SUFFIX}"):
-        found |= {name: folder / file for name, file in json.loads(index.read_text())["weight_map"].items()}
-    if found:
-        return found
-    # As in diffusers, a variant (`….fp16.safetensors`) is read only where no plain file holds the tensor.
-    for file in sorted(folder.glob("*.safetensors"), key=lambda file: -file.name.count(".")):
-        with safe_open(file, framework="pt") as content:
-            found |= dict.fromkeys(content.keys(), file)
-    if not found:
-        raise ModelLoadError(f"{folder} must hold safetensors weights, got none")
-    return found
 
 
 def _check_names(model: torch.nn.Module, stored: set[str], folder: Path) -> None:

@@ -1,0 +1,26 @@
+"""The hardware profile of a device of the pool: a known card's, or what is known of the card itself."""
+
+from fleet.models import Gpu
+from worker.contracts import device_names
+from worker.contracts.node_reports import GpuIdentity
+from worker.scheduling.profiles.described_cards import card_name
+
+
+def profile_name(device: str) -> str | None:
+    """The name of the planner's profile for a device, by its driver's name.
+
+    A card that the planner does not know is described by what its node reports: its memory, and the rates that were
+    measured on it. `None` where no node has reported such a card yet.
+    """
+    known = device_names.profile_name(device)
+    if known is not None or not device:
+        return known
+    reported = (
+        Gpu.objects.filter(accelerator=device).exclude(identity={}).order_by("pk").values_list("identity", flat=True)
+    )
+    cards = [GpuIdentity.model_validate(identity) for identity in reported]
+    memory = min((card.memory_bytes for card in cards if card.memory_bytes), default=None)
+    if memory is None:
+        return None
+    # Cards of one model differ by a per cent; the first that was measured stands for all.
+    return card_name(memory, next((card.figures for card in cards if card.figures is not None), None))

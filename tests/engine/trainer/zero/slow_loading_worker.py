@@ -1,0 +1,34 @@
+"""A rank process of `test_process_group`: rank 1 loads longer than a collective may take, then is late to one."""
+
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tests.engine.rank_processes import run_worker
+from worker.engine.trainer.zero import process_group
+
+
+def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[str, Any]:
+    """The sum after loading, the limit that holds from then on, and what rank 0 says of a late rank."""
+    process_group.COLLECTIVE_TIMEOUT = timedelta(seconds=1)
+    if rank == 1:
+        time.sleep(task["seconds"])
+    process_group.end_loading()
+    total = torch.tensor(float(rank + 1))
+    torch.distributed.all_reduce(total)
+    backend: Any = torch.distributed.distributed_c10d._get_default_group()._get_backend(torch.device("cpu"))
+    found = {"sum": float(total), "limit_after_loading": backend.options._timeout, "late": ""}
+    try:
+        if rank == 1:
+            time.sleep(task["seconds"] + 1)
+        torch.distributed.all_reduce(total)
+    except RuntimeError as error:
+        found["late"] = str(error)
+    return found
+
+
+if __name__ == "__main__":
+    run_worker(run)

@@ -1,0 +1,65 @@
+"""Ranks wait for each other's loading as long as it takes, and for each other's collectives ten minutes."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from deepspeed.accelerator import get_accelerator
+
+from tests.engine.rank_processes import run_rank_processes
+from worker.engine.trainer.zero import process_group
+from worker.engine.trainer.zero.process_group import COLLECTIVE_TIMEOUT, LOADING_TIMEOUT, init_process_group
+
+
+@pytest.fixture
+def joined(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the group is made with, in place of making it."""
+    made: dict[str, Any] = {}
+    monkeypatch.setattr(torch.distributed, "init_process_group", lambda backend, **settings: made.update(settings))
+    monkeypatch.setattr("deepspeed.init_distributed", lambda **settings: None)
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCH_FR_DUMP_TEMP_FILE"):
+        monkeypatch.setenv(name, "")
+    for name in (*process_group.FLIGHT_RECORDER, "TORCH_FR_DUMP_TEMP_FILE"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    return made
+
+
+def test_on_an_accelerator_the_group_is_bound_to_its_device(
+    joined: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accelerator = get_accelerator()
+    monkeypatch.setattr(accelerator, "communication_backend_name", lambda: "nccl")
+    monkeypatch.setattr(accelerator, "current_device_name", lambda: "cuda:0")
+    init_process_group(1, 2, "127.0.0.1", 1234)
+    assert joined["device_id"] == torch.device("cuda:0")
+    assert joined["timeout"] == LOADING_TIMEOUT
+
+
+def test_on_the_cpu_the_group_is_bound_to_nothing(joined: dict[str, Any]) -> None:
+    init_process_group(1, 2, "127.0.0.1", 1234)
+    assert joined["device_id"] is None
+
+
+def test_nccls_flight_recorder_is_kept_unless_the_node_says_otherwise(
+    joined: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NCCL_DEBUG", "INFO")
+    init_process_group(1, 2, "127.0.0.1", 1234)
+    assert os.environ["NCCL_DEBUG"] == "INFO"
+    assert os.environ["TORCH_NCCL_DUMP_ON_TIMEOUT"] == "1"
+    assert os.environ["TORCH_FR_DUMP_TEMP_FILE"].endswith("tandem-nccl-1234-rank-")
+
+
+@pytest.mark.slow
+def test_a_rank_that_loads_slowly_is_waited_for_and_one_that_is_late_to_a_collective_is_not(tmp_path: Path) -> None:
+    """Collectives are limited to a second here, and loading differs by two; one limit used to hold for both."""
+    results = run_rank_processes("tests.engine.trainer.zero.slow_loading_worker", {"seconds": 2.0}, tmp_path)
+    for result in results:
+        assert result["sum"] == 3.0
+        assert result["limit_after_loading"] == timedelta(seconds=1)
+    assert COLLECTIVE_TIMEOUT < LOADING_TIMEOUT
+    assert "imed out" in results[0]["late"]
