@@ -18,6 +18,7 @@ from tests.bench.gpu.resident_models import (
     resident,
 )
 from tests.bench.gpu.stage_runner import GpuBench
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from worker.contracts.performance import PerformanceSpec
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import BaseModelSpec
@@ -26,6 +27,7 @@ from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.pipeline_loading import WITHOUT_TEXT
 from worker.engine.models.registry import encode_prompts, load_model
+from worker.engine.types import GroupBatch, PublishedShard
 from worker.fixtures.tiny_models.tiny_pipelines import build_tiny_checkpoint
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.known_models import profile_of
@@ -104,8 +106,32 @@ class Prediction:
         return adapter.predict_velocity(self.latents, self.sigmas, self.conditioning)
 
 
-def load(bench: GpuBench, model: BenchModel) -> LoadedModel:
-    """`model` with random weights on the bench's device."""
+def main_model(bench: GpuBench) -> LoadedModel:
+    """The model that most stages measure."""
+    return loaded_model(bench, bench.shapes.main)
+
+
+def loaded_model(bench: GpuBench, model: BenchModel) -> LoadedModel:
+    """`model` with random weights on the bench's device, made once in a process."""
+    if model.hub_id not in bench.kept:
+        bench.kept[model.hub_id] = _load(bench, model)
+    found: LoadedModel = bench.kept[model.hub_id]
+    return found
+
+
+def drawn_groups(bench: GpuBench, loaded: LoadedModel, spec: RunSpec) -> tuple[PublishedShard, list[GroupBatch]]:
+    """A version with a LoRA that is not 0, and the groups of one batch that it drew; drawn once for each size."""
+    sampling, batch = spec.sampling, spec.batch
+    key = f"groups {loaded.model.hub_id} {sampling.height} {sampling.width} {sampling.num_frames} {batch.group_size}"
+    if key not in bench.kept:
+        with resident(loaded.resident):
+            version = perturbed_version(spec, loaded.resident.path, seed=1)
+            bench.kept[key] = version, draw_groups(spec, loaded.resident.path, version)
+    found: tuple[PublishedShard, list[GroupBatch]] = bench.kept[key]
+    return found
+
+
+def _load(bench: GpuBench, model: BenchModel) -> LoadedModel:
     tiny = build_tiny_checkpoint(model.family, bench.folder / "tiny")
     spec = BaseModelSpec(family=model.family, dtype=model.dtype)
     encoded = encode_prompts(spec, str(tiny), [PROMPT])
@@ -124,14 +150,6 @@ def load(bench: GpuBench, model: BenchModel) -> LoadedModel:
         profile=_profile_here(base, made.transformer),
         rank=bench.shapes.lora_rank,
     )
-
-
-def main_model(bench: GpuBench) -> LoadedModel:
-    """The model that most stages measure, made once in a process."""
-    if "main_model" not in bench.kept:
-        bench.kept["main_model"] = load(bench, bench.shapes.main)
-    found: LoadedModel = bench.kept["main_model"]
-    return found
 
 
 def _profile_here(base: ModelProfile, transformer: Any) -> ModelProfile:

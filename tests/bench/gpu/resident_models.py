@@ -59,6 +59,11 @@ def random_module(folder: Path, component: str, *, device: torch.device, dtype: 
     # Buffers, such as tables of positions, are computed and not drawn: only parameters are left without memory.
     with init_empty_weights(include_buffers=False):
         module = module_class.from_config(module_class.load_config(str(folder), subfolder=component))
+    return fill_on_device(module, device=device, dtype=dtype, seed=seed)
+
+
+def fill_on_device(module: Any, *, device: torch.device, dtype: torch.dtype, seed: int) -> Any:
+    """`module` with random weights in place of parameters without memory, frozen, on `device`."""
     in_fp32 = frozenset(getattr(module, "_keep_in_fp32_modules", None) or ())
     generator = torch.Generator(device).manual_seed(seed)
     for name, parameter in list(module.named_parameters()):

@@ -1,38 +1,14 @@
-"""Forward passes of the main model: as a rollout lane ships them, in plain bf16, compiled, with each attention kernel.
-
-The plain pass has no LoRA layers and no autocast: the transformer in bf16, called with the inputs that the engine's own
-pass gives it. What the engine adds is the difference.
-"""
+"""Forward passes of the main model: as a rollout lane ships them, in plain bf16, compiled, with each kernel of
+attention."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-import torch
-
-from tests.bench.engine_pairs import on_cpu
-from tests.bench.gpu.bench_models import LoadedModel, Prediction, main_model
-from tests.bench.gpu.bench_report import Row
-from tests.bench.gpu.bench_shapes import SampleSize, counted
-from tests.bench.gpu.kernel_kinds import seconds_by_kind
-from tests.bench.gpu.rates import Work, compared, planned_forward_seconds, timed, with_rate
-from tests.bench.gpu.stage_runner import GpuBench, NotMeasurableError
-from worker.contracts.performance import NOT_ON_A_CPU, AttentionBackend, Compilation, PerformanceSpec
-from worker.engine.errors import ModelLoadError
-from worker.engine.models.base import ModelAdapter
-
-SHIPPED, PLAIN = "as shipped", "plain bf16"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
-    """One way to run the same pass."""
-
-    name: str
-    performance: PerformanceSpec | None = None
-    is_plain: bool = False
+from tests.bench.gpu.bench_models import main_model
+from tests.bench.gpu.bench_shapes import counted
+from tests.bench.gpu.forward_passes import PLAIN, SHIPPED, Passes, Variant, unavailable
+from tests.bench.gpu.stage_runner import GpuBench
+from worker.contracts.performance import Compilation, PerformanceSpec
 
 
 def variants(bench: GpuBench) -> Iterator[Variant]:
@@ -57,7 +33,7 @@ def run(bench: GpuBench) -> None:
         if variant.performance is not None and (why := unavailable(variant.performance)):
             bench.skip(variant.name, why)
             continue
-        passes = _Passes(bench, loaded, variant)
+        passes = Passes(bench, loaded, variant)
         for size in loaded.model.sizes:
             for batch in bench.shapes.batches:
                 case = f"{size} × {batch}, {variant.name}"
@@ -68,84 +44,3 @@ def run(bench: GpuBench) -> None:
                 f"{size} × {batch}, {variant.name}, by kind of kernel",
                 partial(passes.kinds, size, batch),
             )
-
-
-def unavailable(performance: PerformanceSpec) -> str | None:
-    """Why a variant cannot run on this machine."""
-    if on_cpu() and (performance.attention in NOT_ON_A_CPU or performance.compilation is Compilation.INDUCTOR):
-        return "the engine leaves it off on a CPU"
-    return None
-
-
-class _Passes:
-    """The passes of one variant, whose model is loaded when the first is measured."""
-
-    def __init__(self, bench: GpuBench, loaded: LoadedModel, variant: Variant) -> None:
-        self._bench, self._loaded, self._variant = bench, loaded, variant
-        self._adapter: ModelAdapter | None = None
-
-    def row(self, size: SampleSize, batch: int) -> Row:
-        """Seconds, rate and, for what is shipped, the planner's expectation."""
-        profile = self._loaded.profile
-        num_tokens = profile.num_tokens(**size.as_arguments)
-        values = timed(self._bench, self._work(size, batch))
-        row: Row = with_rate(self._bench, values, batch * profile.forward_flops(num_tokens))
-        row |= {"variant": self._variant.name, "batch": batch, "tokens": num_tokens}
-        if self._variant.name == SHIPPED:
-            planned = planned_forward_seconds(profile, num_tokens, batch)
-            row["compared"] = compared(f"forward {size} × {batch}", planned, values["seconds"], "s")
-        return row
-
-    def kinds(self, size: SampleSize, batch: int) -> Row:
-        return seconds_by_kind(self._work(size, batch))
-
-    def _work(self, size: SampleSize, batch: int) -> Work:
-        spec = self._loaded.spec(size, members=batch)
-        if self._adapter is None:
-            try:
-                self._adapter = self._loaded.adapter(
-                    spec, self._variant.performance, is_trained=not self._variant.is_plain
-                )
-            except ModelLoadError as error:
-                if self._variant.performance is None or self._variant.performance.attention is AttentionBackend.DEFAULT:
-                    raise
-                raise NotMeasurableError(str(error)) from error
-        adapter = self._adapter
-        prediction = Prediction.of(adapter, spec, size, batch)
-        if self._variant.is_plain:
-            return plain_pass(adapter, prediction)
-
-        def shipped() -> None:
-            with torch.inference_mode():
-                prediction.predict(adapter)
-
-        return shipped
-
-
-def plain_pass(adapter: ModelAdapter, prediction: Prediction) -> Work:
-    """The transformer alone, in the base's dtype, with the inputs that `prediction` gives it."""
-    with torch.no_grad(), _recorded(adapter.transformer) as calls:
-        prediction.predict(adapter)
-    inputs = {name: _in_dtype(value, adapter.dtype) for name, value in calls[0].items()}
-
-    def plain() -> None:
-        with torch.inference_mode():
-            adapter.transformer(**inputs)
-
-    return plain
-
-
-@contextmanager
-def _recorded(transformer: torch.nn.Module) -> Iterator[list[dict[str, Any]]]:
-    """Within it, the keyword arguments of each call of `transformer` are listed."""
-    calls: list[dict[str, Any]] = []
-    hook = transformer.register_forward_pre_hook(lambda _, __, named: calls.append(named), with_kwargs=True)
-    try:
-        yield calls
-    finally:
-        hook.remove()
-
-
-def _in_dtype(value: Any, dtype: torch.dtype) -> Any:
-    is_floating = isinstance(value, torch.Tensor) and value.is_floating_point()
-    return value.to(dtype) if is_floating else value

@@ -3,10 +3,33 @@
 from collections.abc import Mapping
 
 from tests.bench.gpu.stage_runner import StageRun
-from tests.bench.gpu.stages import ceilings, forward
+from tests.bench.gpu.stages import (
+    ceilings,
+    decoding,
+    families,
+    forward,
+    gate_statistics,
+    gpu_tests,
+    offload,
+    ranks,
+    scorers,
+    training,
+    transport,
+    versions,
+)
 
 STAGES: Mapping[str, StageRun] = {
     "ceilings": ceilings.run,
+    "gpu_tests": gpu_tests.run,
     "forward": forward.run,
+    "training": training.run,
+    "gate": gate_statistics.run,
+    "versions": versions.run,
+    "offload": offload.run,
+    "decoding": decoding.run,
+    "families": families.run,
+    "scorers": scorers.run,
+    "transport": transport.run,
+    "ranks": ranks.run,
 }
 """By name, as in `stage_budgets.BUDGETS`; a test equates the two."""

@@ -1,0 +1,38 @@
+"""`tests/gpu` on this machine: a rate of an engine that computes wrong values means nothing."""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from functools import partial
+from pathlib import Path
+
+from tests.bench.gpu.bench_report import Row
+from tests.bench.gpu.stage_runner import GpuBench
+
+ROOT = Path(__file__).resolve().parents[4]
+NUM_SHOWN = 5
+"""The most failures whose names are listed."""
+
+
+def run(bench: GpuBench) -> None:
+    bench.measure("tests/gpu", partial(_row, bench))
+
+
+def _row(bench: GpuBench) -> Row:
+    """The counts of outcomes. A failed test makes the stage fail, a machine without a card skips them all."""
+    results = bench.folder / "gpu_tests.xml"
+    command = [sys.executable, "-m", "pytest", "tests/gpu", "-q", "-p", "no:cacheprovider", f"--junitxml={results}"]
+    ended = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=max(1.0, bench.seconds_left), check=False
+    )
+    if not results.exists():
+        raise RuntimeError(f"the tests did not run: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
+    cases = list(ElementTree.parse(results).iter("testcase"))
+    failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
+    skipped = sum(case.find("skipped") is not None for case in cases)
+    row: Row = {"passed": len(cases) - len(failed) - skipped, "failed": len(failed), "not_run": skipped}
+    if failed:
+        bench.has_failed = True
+        row["failures"] = ", ".join(str(case.get("name")) for case in failed[:NUM_SHOWN])
+        row["output"] = ended.stdout[-20_000:]
+    return row
