@@ -25,4 +25,7 @@ PATHS
   "$base" -m pip --python "$environment/bin/python" install --quiet --no-index --no-deps --no-compile .wheels/*.whl
   touch "$environment/.ready"
 fi
-exec "$environment/bin/python" -m tests.bench.gpu "$@"
+# DeepSpeed compiles operators with the environment's ninja.
+PATH="$(cd "$environment/bin" && pwd):$PATH"
+export PATH
+exec python -m tests.bench.gpu "$@"

@@ -55,7 +55,7 @@ class Passes:
         num_tokens = profile.num_tokens(**size.as_arguments)
         values = timed(self._bench, self._work(size, batch))
         row: Row = with_rate(self._bench, values, batch * profile.forward_flops(num_tokens))
-        row |= {"variant": self._variant.name, "batch": batch, "tokens": num_tokens}
+        row |= {"variant": self._variant.name, "batch": batch, "tokens": num_tokens, "layers": profile.num_layers}
         if self._variant.name == SHIPPED:
             planned = planned_forward_seconds(profile, num_tokens, batch)
             row["compared"] = compared(

@@ -20,6 +20,7 @@ from tests.bench.gpu.bench_report import BenchReport
 from tests.bench.gpu.stage_budgets import BUDGETS
 
 ROOT = Path(__file__).resolve().parents[3]
+STAGE_PROCESS = "tests.bench.gpu.stage_process"
 GRACE_SECONDS = 45.0
 """How long the case that is open when a stage's budget ends may take: the compilation of one model's blocks."""
 START_SECONDS = 60.0
@@ -29,14 +30,14 @@ STOP_SECONDS = 5.0
 """How long a process may take to end before it is killed."""
 
 
-def supervise(path: Path, stages: Sequence[str], *, minutes: float) -> None:
-    """Run `stages` into the report at `path`, which must be absent, for at most `minutes`."""
+def supervise(path: Path, stages: Sequence[str], *, minutes: float, module: str = STAGE_PROCESS) -> None:
+    """Run `stages` by `module` into the report at `path`, which must be absent, for at most `minutes`."""
     ends_at = time.monotonic() + 60 * minutes
     waiting = list(stages)
     while waiting:
         left = ends_at - time.monotonic()
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.bench.gpu.stage_process", str(path), f"{left:.1f}", *waiting],
+            [sys.executable, "-m", module, str(path), f"{left:.1f}", *waiting],
             cwd=ROOT,
             # A group of its own, so that compilers and ranks that it started end with it.
             start_new_session=True,

@@ -4,11 +4,11 @@ attention."""
 from collections.abc import Iterator
 from functools import partial
 
-from tests.bench.gpu.bench_models import main_model
-from tests.bench.gpu.bench_shapes import counted
+from tests.bench.gpu.bench_models import LoadedModel, main_model
+from tests.bench.gpu.bench_shapes import SampleSize, counted
 from tests.bench.gpu.forward_passes import PLAIN, SHIPPED, Passes, Variant, unavailable
 from tests.bench.gpu.stage_runner import GpuBench
-from worker.contracts.performance import Compilation, PerformanceSpec
+from worker.contracts.performance import AttentionBackend, Compilation, PerformanceSpec
 
 
 def variants(bench: GpuBench) -> Iterator[Variant]:
@@ -17,13 +17,21 @@ def variants(bench: GpuBench) -> Iterator[Variant]:
     yield Variant(name=SHIPPED)
     yield Variant(name=PLAIN, is_plain=True)
     compiled = shapes.compilation
-    yield Variant(name=f"{compiled}", performance=PerformanceSpec(compilation=compiled))
-    for backend in shapes.attention:
-        uncompiled = PerformanceSpec(compilation=Compilation.OFF, attention=backend)
-        yield Variant(name=f"{backend}", performance=uncompiled)
+    compiling = Variant(name=f"{compiled}", performance=PerformanceSpec(compilation=compiled))
     for fastest in shapes.attention[:1]:
+        yield _with_attention(fastest)
+        yield compiling
         both = PerformanceSpec(compilation=compiled, attention=fastest)
         yield Variant(name=f"{compiled} and {fastest}", performance=both)
+    if not shapes.attention:
+        yield compiling
+    for backend in shapes.attention[1:]:
+        yield _with_attention(backend)
+
+
+def _with_attention(backend: AttentionBackend) -> Variant:
+    uncompiled = PerformanceSpec(compilation=Compilation.OFF, attention=backend)
+    return Variant(name=f"{backend}", performance=uncompiled)
 
 
 def run(bench: GpuBench) -> None:
@@ -34,13 +42,18 @@ def run(bench: GpuBench) -> None:
             bench.skip(variant.name, why)
             continue
         passes = Passes(bench, loaded, variant)
-        for size in loaded.model.sizes:
-            for batch in bench.shapes.batches:
-                case = f"{size} × {batch}, {variant.name}"
-                bench.measure(case, partial(passes.row, size, batch))
+        for size, batch in _sizes(bench, loaded, variant):
+            bench.measure(f"{size} × {batch}, {variant.name}", partial(passes.row, size, batch))
         if variant.name in (SHIPPED, PLAIN):
             size, batch = loaded.model.sizes[0], bench.shapes.batches[-1]
-            bench.measure(
-                f"{size} × {batch}, {variant.name}, by kind of kernel",
-                partial(passes.kinds, size, batch),
-            )
+            case = f"{size} × {batch}, {variant.name}, by kind of kernel"
+            bench.measure(case, partial(passes.kinds, size, batch))
+
+
+def _sizes(bench: GpuBench, loaded: LoadedModel, variant: Variant) -> list[tuple[SampleSize, int]]:
+    """Every size and batch of the passes that others are compared with; of the others small pictures together, and a
+    large one alone, which have about as many tokens."""
+    sizes, batches = loaded.model.sizes, bench.shapes.batches
+    if variant.name in (SHIPPED, PLAIN):
+        return [(size, batch) for size in sizes for batch in batches]
+    return list(dict.fromkeys([(sizes[0], batches[-1]), (sizes[-1], batches[0])]))

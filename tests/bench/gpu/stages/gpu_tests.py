@@ -10,6 +10,8 @@ from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.stage_runner import GpuBench
 
 ROOT = Path(__file__).resolve().parents[4]
+ONE_TEST_SECONDS = 30.0
+"""The most that a test may still take when the stage's budget ends."""
 NUM_SHOWN = 5
 """The most failures whose names are listed."""
 
@@ -20,10 +22,12 @@ def run(bench: GpuBench) -> None:
 
 def _row(bench: GpuBench) -> Row:
     """The counts of outcomes. A failed test makes the stage fail, a machine without a card skips them all."""
-    results = bench.folder / "gpu_tests.xml"
-    command = [sys.executable, "-m", "pytest", "tests/gpu", "-q", "-p", "no:cacheprovider", f"--junitxml={results}"]
+    results, left = bench.folder / "gpu_tests.xml", bench.seconds_left
+    # The session ends between two tests, with the results of those that ran.
+    limits = [f"--session-timeout={max(1.0, left)}", f"--junitxml={results}"]
+    command = [sys.executable, "-m", "pytest", "tests/gpu", "-q", "-p", "no:cacheprovider", *limits]
     ended = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=max(1.0, bench.seconds_left), check=False
+        command, cwd=ROOT, capture_output=True, text=True, timeout=left + ONE_TEST_SECONDS, check=False
     )
     if not results.exists():
         raise RuntimeError(f"the tests did not run: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
@@ -31,6 +35,8 @@ def _row(bench: GpuBench) -> Row:
     failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
     skipped = sum(case.find("skipped") is not None for case in cases)
     row: Row = {"passed": len(cases) - len(failed) - skipped, "failed": len(failed), "not_run": skipped}
+    if "session-timeout" in ended.stdout:
+        row["ended_early"] = "the stage's budget was used up"
     if failed:
         bench.has_failed = True
         row["failures"] = ", ".join(str(case.get("name")) for case in failed[:NUM_SHOWN])

@@ -25,11 +25,11 @@ STAGES: Mapping[str, StageRun] = {
     "training": training.run,
     "gate": gate_statistics.run,
     "versions": versions.run,
-    "offload": offload.run,
     "decoding": decoding.run,
     "families": families.run,
     "scorers": scorers.run,
     "transport": transport.run,
+    "offload": offload.run,
     "ranks": ranks.run,
 }
 """By name, as in `stage_budgets.BUDGETS`; a test equates the two."""

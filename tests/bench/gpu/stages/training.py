@@ -52,20 +52,23 @@ class Step:
 
 
 def steps(bench: GpuBench, loaded: LoadedModel) -> Iterator[Step]:
-    """All variants, the most telling first."""
+    """All variants, the most telling first. They are compared at half of the batch, at which blocks that keep all
+    activations still fit beside the weights."""
     small, large = loaded.model.sizes[0], loaded.model.sizes[-1]
     batch = bench.shapes.batches[-1]
+    half = max(2, batch // 2)
     yield Step(name=SHIPPED, size=small, batch=batch)
-    for every in (2, 0):
-        yield Step(name=_recomputing(every), size=small, batch=batch, sections=_recomputed(every))
-    yield Step(name=f"{PLAIN}, no recomputation", size=small, batch=batch, sections=_recomputed(0), is_plain=True)
+    if half != batch:
+        yield Step(name=SHIPPED, size=small, batch=half)
+    yield Step(name="recomputing nothing", size=small, batch=half, sections=_recomputed(0))
+    yield Step(name="recomputing 1 block in 2", size=small, batch=half, sections=_recomputed(2))
+    yield Step(name=f"{PLAIN}, recomputing nothing", size=small, batch=half, sections=_recomputed(0), is_plain=True)
     if large != small:
-        yield Step(name=SHIPPED, size=large, batch=max(2, batch // 2))
+        yield Step(name=SHIPPED, size=large, batch=half)
     for attention in bench.shapes.attention[:1]:
-        performance = {"attention": attention.value}
-        yield Step(name=f"{attention}", size=small, batch=batch, sections={"performance": performance})
-    compiled = {"compilation": bench.shapes.compilation.value}
-    yield Step(name=f"{bench.shapes.compilation}", size=small, batch=batch, sections={"performance": compiled})
+        yield Step(name=f"{attention}", size=small, batch=half, sections=_performance(attention=attention))
+    compiled = bench.shapes.compilation
+    yield Step(name=f"{compiled}", size=small, batch=half, sections=_performance(compilation=compiled))
 
 
 def run(bench: GpuBench) -> None:
@@ -110,6 +113,7 @@ def _row(bench: GpuBench, loaded: LoadedModel, step: Step, spec: RunSpec) -> Row
 
     row: Row = with_rate(bench, timed(bench, optimizer_step), flops)
     row |= _efficiency(bench, loaded, spec, row["seconds"]) | _held(trainer, groups, num_pairs)
+    row |= _activations(loaded, spec, row)
     row["compared"] = [*_planned_seconds(loaded, step, spec, row), *_planned_parts(loaded, step, spec, row)]
     if step.name == SHIPPED and loaded is main_model(bench) and step.size == loaded.model.sizes[0]:
         kinds = seconds_by_kind(optimizer_step)
@@ -134,6 +138,20 @@ def _efficiency(bench: GpuBench, loaded: LoadedModel, spec: RunSpec, seconds: fl
     return {"efficiency": utilisation(flops, seconds, peak)}
 
 
+def _activations(loaded: LoadedModel, spec: RunSpec, row: Row) -> Row:
+    """Of the peak of a step, beside what is held between steps, what is not open gradients; and as the planner counts
+    it, for each token, unit of width and block, where blocks keep all of it."""
+    if "added_bytes" not in row:
+        return {}
+    found = row["added_bytes"] - row["gradients_bytes"]
+    work, profile = loaded.workload(spec), loaded.profile
+    values = (work.num_tokens + profile.text_tokens) * profile.width * work.num_units_per_micro_batch
+    of_blocks = (
+        {} if work.num_recomputed_layers else {"bytes_of_a_value_and_block": found / values / profile.num_layers}
+    )
+    return {"activations_bytes": found, **of_blocks}
+
+
 def _planned_seconds(loaded: LoadedModel, step: Step, spec: RunSpec, row: Row) -> list[Row]:
     device = planned_device()
     if device is None:
@@ -150,9 +168,8 @@ def _planned_parts(loaded: LoadedModel, step: Step, spec: RunSpec, row: Row) -> 
         "gradients": (plan.gradients, row["gradients_bytes"]),
         "optimizer": (plan.optimizer, row["optimizer_bytes"]),
     }
-    if "added_bytes" in row:
-        # The peak of a step, beside what is held between steps, is activations and open gradients.
-        measured["activations"] = (plan.activations, row["added_bytes"] - row["gradients_bytes"])
+    if "activations_bytes" in row:
+        measured["activations"] = (plan.activations, row["activations_bytes"])
     return [
         line
         for part, (planned, found) in measured.items()
@@ -164,5 +181,5 @@ def _recomputed(every: int) -> dict[str, Any]:
     return {"deepspeed": {"gradient_checkpointing": every}}
 
 
-def _recomputing(every: int) -> str:
-    return f"recomputing 1 block in {every}" if every else "recomputing nothing"
+def _performance(**kernels: str) -> dict[str, Any]:
+    return {"performance": {name: str(kernel) for name, kernel in kernels.items()}}

@@ -3,7 +3,6 @@
 Without Ray the bytes go through `/dev/shm` by one copy in and none out, which is what its object store does with them.
 """
 
-import importlib.util
 from functools import partial
 from multiprocessing.shared_memory import SharedMemory
 
@@ -64,10 +63,10 @@ def _shared(bench: GpuBench, trajectories: Trajectories) -> Row:
 
 
 def _through_ray(bench: GpuBench) -> Row:
-    if importlib.util.find_spec("ray") is None:
-        raise NotMeasurableError("Ray is not installed")
-    from tests.bench import transport
-
+    try:
+        from tests.bench import transport
+    except ImportError as error:
+        raise NotMeasurableError(f"{error.name} is not installed") from error
     with transport.local_store():
         found = transport.measure(RAY_MIB, bench.shapes.repeats)
     return {"seconds": found.packed_milliseconds / 1e3, "bytes_per_second": found.packed * 2**30}
