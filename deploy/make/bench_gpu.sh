@@ -15,12 +15,13 @@ environment=${TANDEM_VAR:-var}/bench-gpu-environment
 if [ ! -e "$environment/.ready" ]; then
   # Without pip, which a bare machine may have only outside of environments.
   "$base" -m venv --without-pip --system-site-packages "$environment"
-  # A base that is an environment itself is no "system": its packages are added by their path.
+  # A base that is an environment itself is no "system": its packages are added by their folder.
   "$environment/bin/python" - "$("$base" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" <<'PATHS'
 import sys, sysconfig
 from pathlib import Path
 
-Path(sysconfig.get_path("purelib"), "packages_of_the_base.pth").write_text(sys.argv[1] + "\n")
+added = f"import site; site.addsitedir({sys.argv[1]!r})\n"
+Path(sysconfig.get_path("purelib"), "packages_of_the_base.pth").write_text(added)
 PATHS
   "$base" -m pip --python "$environment/bin/python" install --quiet --no-index --no-deps --no-compile .wheels/*.whl
   touch "$environment/.ready"

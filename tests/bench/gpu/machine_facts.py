@@ -46,7 +46,9 @@ def _version(package: str) -> str | None:
 
 def _commit() -> str | None:
     """The commit of the working tree, with a + where it was changed; `None` where the tree came without git."""
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty=+"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    command = ["git", "describe", "--always", "--dirty=+"]
+    try:
+        described = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
     return described.stdout.strip() or None

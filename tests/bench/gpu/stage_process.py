@@ -2,7 +2,6 @@
 
 import gc
 import logging
-import os
 import sys
 import tempfile
 import time
@@ -44,7 +43,6 @@ def main(path: Path, seconds: float, names: list[str]) -> bool:
 
 def _be_quiet() -> None:
     """Leave the output to the bench's own lines."""
-    os.environ.setdefault("TQDM_DISABLE", "1")
     warnings.filterwarnings("ignore")
     logging.getLogger("DeepSpeed").setLevel(logging.ERROR)
     diffusers_logging.set_verbosity_error()

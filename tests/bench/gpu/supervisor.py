@@ -39,6 +39,8 @@ def supervise(path: Path, stages: Sequence[str], *, minutes: float, module: str 
         process = subprocess.Popen(
             [sys.executable, "-m", module, str(path), f"{left:.1f}", *waiting],
             cwd=ROOT,
+            # Nothing is looked up on the hub, which a bare machine does not reach.
+            env=os.environ | {"HF_HUB_OFFLINE": "1", "TQDM_DISABLE": "1"},
             # A group of its own, so that compilers and ranks that it started end with it.
             start_new_session=True,
         )

@@ -6,7 +6,7 @@ from functools import partial
 
 from tests.bench.gpu.bench_models import LoadedModel, main_model
 from tests.bench.gpu.bench_shapes import SampleSize, counted
-from tests.bench.gpu.forward_passes import PLAIN, SHIPPED, Passes, Variant, unavailable
+from tests.bench.gpu.forward_passes import PLAIN, SHIPPED, Passes, Variant, compiling_seconds, unavailable
 from tests.bench.gpu.stage_runner import GpuBench
 from worker.contracts.performance import AttentionBackend, Compilation, PerformanceSpec
 
@@ -43,7 +43,11 @@ def run(bench: GpuBench) -> None:
             continue
         passes = Passes(bench, loaded, variant)
         for size, batch in _sizes(bench, loaded, variant):
-            bench.measure(f"{size} × {batch}, {variant.name}", partial(passes.row, size, batch))
+            bench.measure(
+                f"{size} × {batch}, {variant.name}",
+                partial(passes.row, size, batch),
+                needs_seconds=compiling_seconds(variant.performance),
+            )
         if variant.name in (SHIPPED, PLAIN):
             size, batch = loaded.model.sizes[0], bench.shapes.batches[-1]
             case = f"{size} × {batch}, {variant.name}, by kind of kernel"

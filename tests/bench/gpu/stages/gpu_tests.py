@@ -25,7 +25,8 @@ def _row(bench: GpuBench) -> Row:
     results, left = bench.folder / "gpu_tests.xml", bench.seconds_left
     # The session ends between two tests, with the results of those that ran.
     limits = [f"--session-timeout={max(1.0, left)}", f"--junitxml={results}"]
-    command = [sys.executable, "-m", "pytest", "tests/gpu", "-q", "-p", "no:cacheprovider", *limits]
+    plugins = ["-p", "no:cacheprovider", "-p", "no:django"]
+    command = [sys.executable, "-m", "pytest", "tests/gpu", "-q", *plugins, *limits]
     ended = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=left + ONE_TEST_SECONDS, check=False
     )

@@ -15,7 +15,7 @@ from tests.bench.engine_mfu import training_flops, utilisation
 from tests.bench.gpu.bench_models import LoadedModel, drawn_groups, main_model
 from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.bench_shapes import SampleSize
-from tests.bench.gpu.forward_passes import PLAIN, SHIPPED, unavailable
+from tests.bench.gpu.forward_passes import PLAIN, SHIPPED, compiling_seconds, unavailable
 from tests.bench.gpu.kernel_kinds import seconds_by_kind
 from tests.bench.gpu.rates import compared, peak_flops, planned_device, timed, with_rate
 from tests.bench.gpu.resident_models import resident
@@ -65,10 +65,9 @@ def steps(bench: GpuBench, loaded: LoadedModel) -> Iterator[Step]:
     yield Step(name=f"{PLAIN}, recomputing nothing", size=small, batch=half, sections=_recomputed(0), is_plain=True)
     if large != small:
         yield Step(name=SHIPPED, size=large, batch=half)
-    for attention in bench.shapes.attention[:1]:
-        yield Step(name=f"{attention}", size=small, batch=half, sections=_performance(attention=attention))
-    compiled = bench.shapes.compilation
-    yield Step(name=f"{compiled}", size=small, batch=half, sections=_performance(compilation=compiled))
+    kernels = [("attention", str(attention)) for attention in bench.shapes.attention]
+    for setting, kernel in (*kernels[:1], ("compilation", str(bench.shapes.compilation)), *kernels[1:]):
+        yield Step(name=kernel, size=small, batch=half, sections={"performance": {setting: kernel}})
 
 
 def run(bench: GpuBench) -> None:
@@ -80,12 +79,18 @@ def run(bench: GpuBench) -> None:
 def measure_step(bench: GpuBench, loaded: LoadedModel, step: Step) -> None:
     """Measure `step`, unless this machine cannot take it."""
     spec = loaded.spec(step.size, members=step.batch, **step.sections)
-    if why := unavailable(PerformanceSpec.model_validate(step.sections.get("performance", {}))):
+    chosen = PerformanceSpec.model_validate(step.sections.get("performance", {}))
+    if why := unavailable(chosen):
         bench.skip(step.case, why)
         return
     plan = memory_plan(loaded, spec)
-    # The weights are on the device already.
-    bench.measure(step.case, partial(_row, bench, loaded, step, spec), needs_bytes=plan.total - plan.weights)
+    bench.measure(
+        step.case,
+        partial(_row, bench, loaded, step, spec),
+        # The weights are on the device already.
+        needs_bytes=plan.total - plan.weights,
+        needs_seconds=compiling_seconds(chosen),
+    )
 
 
 def memory_plan(loaded: LoadedModel, spec: RunSpec) -> LaneMemory:
@@ -179,7 +184,3 @@ def _planned_parts(loaded: LoadedModel, step: Step, spec: RunSpec, row: Row) -> 
 
 def _recomputed(every: int) -> dict[str, Any]:
     return {"deepspeed": {"gradient_checkpointing": every}}
-
-
-def _performance(**kernels: str) -> dict[str, Any]:
-    return {"performance": {name: str(kernel) for name, kernel in kernels.items()}}
