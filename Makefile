@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-gpu bench-gpu-wheels bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -63,6 +63,12 @@ bench-emulated: ready-dev ## the simulator against 8 to 32 emulated lanes on rea
 
 bench-engine: ready-dev ## each model family's rates and memory, and what the engine costs over plain diffusers
 	@OMP_NUM_THREADS=1 exec $(PYTHON) -m tests.bench.engine
+
+bench-gpu: ## what one card does with the engine and what the planner expects of it (10 minutes; tiny shapes without a card)
+	@exec deploy/make/bench_gpu.sh
+
+bench-gpu-wheels: ready-dev ## gather in .wheels what bench-gpu needs on a machine that reaches no package index
+	@exec deploy/make/gather_wheels.sh
 
 bench-scheduler: ready-dev ## what a decision costs the scheduler with 32 to 4,096 lanes
 	@exec $(PYTHON) -m tests.bench.scheduler_scale

@@ -60,6 +60,8 @@ class Size:
 
 CPU_SIZE = Size(width=384, num_layers=12, side=96, dtype="fp32", members=2, micro_batch_size=2)
 DEVICE_SIZE = Size(width=3072, num_layers=16, side=512, dtype="bf16", members=8, micro_batch_size=4)
+TINY_SIZE = Size(width=64, num_layers=4, side=32, dtype="fp32", members=2, micro_batch_size=2)
+SIZES = {"cpu": CPU_SIZE, "device": DEVICE_SIZE, "tiny": TINY_SIZE}
 
 PROMPTS = ("a red square", "a blue circle", "a green cross", "a white star", "a black ring")
 """As many as give an optimizer step ten micro-batches, one of which is monitored in the first step of a batch."""
@@ -91,9 +93,19 @@ def tiny_case(family: ModelFamily) -> Case:
     return Case(name=family.value, spec=spec, build=TINY_PIPELINES[family])
 
 
+def size_named(name: str) -> Size:
+    """A size of `SIZES`. Raises `KeyError` for another name."""
+    return SIZES[name]
+
+
+def large_size_name() -> str:
+    """The name of the size for the device of this process."""
+    return "cpu" if on_cpu() else "device"
+
+
 def large_size() -> Size:
     """The size for the device of this process."""
-    return CPU_SIZE if on_cpu() else DEVICE_SIZE
+    return size_named(large_size_name())
 
 
 def large_case(size: Size) -> Case:

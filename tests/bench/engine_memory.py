@@ -1,10 +1,11 @@
 """What each trainer rank holds in each ZeRO stage, measured storage by storage: `make bench-engine` starts it.
 
-    python -m tests.bench.engine_memory RANK WORLD_SIZE PORT CHECKPOINT      (one process for each rank)
+    python -m tests.bench.engine_memory RANK WORLD_SIZE PORT CHECKPOINT SIZE      (one process for each rank)
 
 Memory is measured where most is held at once: after an optimizer step, so that the moments exist, and with gradients of
 the next mini-batch open. The first rank prints one JSON line: for each stage bytes of weights, optimizer and gradients,
-the memory planner's numbers, and on an accelerator the peak of an optimizer step, activations included.
+the memory planner's numbers, and on an accelerator the peak of an optimizer step, activations included; and seconds of
+joining the group, of an optimizer step's parts and of publishing this rank's shards.
 
 There are two ranks; on accelerators one per device, so only one where there is a single device.
 """
@@ -14,20 +15,22 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import torch
 from deepspeed.accelerator import get_accelerator
 
-from tests.bench.engine_cases import Case, large_case, large_size
+from tests.bench.engine_cases import Case, large_case, large_size_name, size_named
 from tests.bench.engine_loops import Rollouts
-from tests.bench.engine_pairs import on_cpu
+from tests.bench.engine_pairs import Work, in_turns, on_cpu
 from tests.bench.lane_costs import free_port
 from tests.engine.rank_share import accumulate_share
 from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.models.registry import load_model
+from worker.engine.sync.packing import pack
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
 from worker.engine.types import GroupBatch
@@ -39,14 +42,14 @@ MAX_RANKS = 2
 PARTS = ("weights", "optimizer", "gradients")
 
 
-def measure_ranks(checkpoint: str) -> list[dict[str, Any]]:
-    """A row for each stage, of the first rank; all ranks hold equal shares."""
+def measure_ranks(checkpoint: str, *, size: str | None = None) -> list[dict[str, Any]]:
+    """A row for each stage, of the first rank; all ranks hold equal shares. `size` is one of `engine_cases.SIZES`."""
     num_ranks = MAX_RANKS if on_cpu() else min(MAX_RANKS, get_accelerator().device_count())
     port = str(free_port())
     command = [sys.executable, "-m", "tests.bench.engine_memory"]
     ranks = [
         subprocess.Popen(
-            [*command, str(rank), str(num_ranks), port, checkpoint],
+            [*command, str(rank), str(num_ranks), port, checkpoint, size or large_size_name()],
             cwd=ROOT,
             env=_environment(rank),
             stdout=subprocess.PIPE,
@@ -69,12 +72,14 @@ def _environment(rank: int) -> dict[str, str]:
     return environment
 
 
-def main(rank: int, world_size: int, port: int, checkpoint: str) -> None:
+def main(rank: int, world_size: int, port: int, checkpoint: str, size: str) -> None:
     torch.set_num_threads(1)
     # DeepSpeed collects garbage at every start in ZeRO 3, which need not look at the modules just imported.
     gc.freeze()
+    began = time.perf_counter()
     init_process_group(rank, world_size, "127.0.0.1", port)
-    case = large_case(large_size())
+    group_seconds = time.perf_counter() - began
+    case = large_case(size_named(size))
     groups = Rollouts(case, checkpoint).groups()
     frozen_bytes = _frozen_bytes(case, checkpoint)
     rows = []
@@ -87,7 +92,9 @@ def main(rank: int, world_size: int, port: int, checkpoint: str) -> None:
             zero_stage=stage, frozen_bytes=frozen_bytes, num_trained=num_trained, num_ranks=world_size
         )
         row = {"stage": stage, "num_ranks": world_size, "planned": {part: getattr(planned, part) for part in PARTS}}
-        rows.append(row | _memory(trainer, groups, case.spec.algebra.num_pairs_per_optimizer_step))
+        row |= {"group_seconds": group_seconds}
+        num_pairs = case.spec.algebra.num_pairs_per_optimizer_step
+        rows.append(row | _memory(trainer, groups, num_pairs) | _seconds(trainer, groups, num_pairs))
         del trainer
     print(json.dumps(rows))
     destroy_process_group()
@@ -103,10 +110,21 @@ def _memory(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> d
     return state_bytes(trainer) | {"peak": peak}
 
 
+def _seconds(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> dict[str, float]:
+    """Seconds of this rank in an optimizer step that is not its first, and in publishing afterwards."""
+    trainer.abort()
+    works: dict[str, Work] = {
+        "accumulate": lambda: accumulate_share(trainer, groups, num_pairs_total=num_pairs, fresh=False),
+        "commit": trainer.commit,
+        "publish": lambda: [pack(copies, 1) for copies in trainer.snapshot().values()],
+    }
+    return {f"{name}_seconds": in_turns(1, work, warm_up=0)[0].wall[0] for name, work in works.items()}
+
+
 def _frozen_bytes(case: Case, checkpoint: str) -> int:
     base = load_model(case.spec.base_model, checkpoint, device="cpu").transformer
     return sum(parameter.numel() * parameter.element_size() for parameter in base.parameters())
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5])

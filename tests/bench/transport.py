@@ -15,7 +15,8 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,17 +25,13 @@ import numpy as np
 import ray
 import torch
 
-from worker.contracts.prompts import Prompt
+from tests.bench.sized_trajectories import trajectories_of
 from worker.engine.transport.packed_trajectories import PackedTrajectories
 from worker.engine.types import Trajectories
-from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 MIB = 2**20
 SIZES_MIB = (1, 4, 16, 64, 256)
 """From a fragment of pictures to one of clips."""
-NUM_STEPS = 7
-"""Stored denoising steps; with one more for the latents after the last, a size is divided into eight tensors."""
-NUM_MEMBERS = 4
 WARM_UP_ROUNDS = 2
 """Rounds that do not count."""
 STORE_BYTES = 3 * 2**30
@@ -59,23 +56,6 @@ class Row:
     """The median over rounds of the packed rate as a share of the plain copy's in the same round."""
     packed_milliseconds: float
     """A put and a get."""
-
-
-def trajectories_of(num_bytes: int) -> Trajectories:
-    """Trajectories whose latents have `num_bytes`."""
-    steps = tuple(range(NUM_STEPS))
-    shape = (NUM_MEMBERS, num_bytes // (4 * NUM_MEMBERS * (NUM_STEPS + 1)))
-    return Trajectories(
-        fragment=Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), tuple(range(NUM_MEMBERS)), 0),
-        prompt=Prompt(text="a prompt"),
-        members=tuple(range(NUM_MEMBERS)),
-        sde_indices=steps,
-        sigmas=torch.linspace(1, 0, NUM_STEPS + 1),
-        # Side by side in memory, as sampling stores them.
-        states=dict(enumerate(torch.randn(NUM_STEPS + 1, *shape))),
-        log_probs=torch.zeros(NUM_MEMBERS, NUM_STEPS),
-        means={},
-    )
 
 
 def packed_round_trip(trajectories: Trajectories) -> object:
@@ -133,12 +113,9 @@ def measure(mib: int, num_rounds: int) -> Row:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--output", type=Path, default=OUTPUT)
-    arguments = parser.parse_args()
-    load = os.getloadavg()[0]
+@contextmanager
+def local_store() -> Iterator[None]:
+    """Ray with a store of its own on this machine, all of whose memory was touched."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         ray.init(
             num_cpus=1,
@@ -147,9 +124,21 @@ def main() -> None:
             _temp_dir=folder,
             logging_level="ERROR",
         )
-        touch_store()
+        try:
+            touch_store()
+            yield
+        finally:
+            ray.shutdown()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--output", type=Path, default=OUTPUT)
+    arguments = parser.parse_args()
+    load = os.getloadavg()[0]
+    with local_store():
         rows = [measure(mib, arguments.rounds) for mib in SIZES_MIB]
-        ray.shutdown()
     print(f"load average {load:.1f} on {os.cpu_count()} cores; GiB/s of the packed form's bytes, medians")
     print(f"{'MiB':>5} {'memcpy':>8} {'packed':>8} {'pickled':>8} {'packed/memcpy':>14} {'put+get ms':>11}")
     for row in rows:

@@ -9,7 +9,8 @@ import torch
 from torch.nn import functional
 from transformers import CLIPTokenizer
 
-from tests.engine.reward.networks.conftest import LETTERS, SIDE
+from tests.engine.reward.networks.conftest import SIDE
+from tests.engine.reward.networks.scorer_inputs import LETTERS
 from worker.contracts.prompts import parse_prompts
 from worker.contracts.rewards import HpsV2Settings
 from worker.engine.reward.convert_hps_v2 import NUM_HEADS, convert, main

@@ -1,0 +1,168 @@
+"""The models of the bench as the engine meets them: a resident model, its spec, its profile, what predictions take.
+
+BenchModel ─ load ─► LoadedModel ─ spec(size, …) ─► RunSpec ─► Sampler, TrainerRank, Workload
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from tests.bench.gpu.bench_shapes import PROMPT, BenchModel, SampleSize
+from tests.bench.gpu.resident_models import (
+    ResidentModel,
+    configured_folder,
+    make_resident,
+    random_embeddings,
+    resident,
+)
+from tests.bench.gpu.stage_runner import GpuBench
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from worker.contracts.performance import PerformanceSpec
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import BaseModelSpec
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
+from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.pipeline_loading import WITHOUT_TEXT
+from worker.engine.models.registry import encode_prompts, load_model
+from worker.engine.types import GroupBatch, PublishedShard
+from worker.fixtures.tiny_models.tiny_pipelines import build_tiny_checkpoint
+from worker.scheduling.planning.workload import Workload
+from worker.scheduling.profiles.known_models import profile_of
+from worker.scheduling.profiles.model_profile import ModelProfile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedModel:
+    """A model whose weights lie on the device."""
+
+    model: BenchModel
+    resident: ResidentModel
+    profile: ModelProfile
+    """The planner's, with as many blocks as are here."""
+    rank: int
+    """Of LoRA."""
+
+    def spec(self, size: SampleSize, *, members: int, micro_batch_size: int | None = None, **sections: Any) -> RunSpec:
+        """A run on this model: one prompt, one group of `members`, two denoising steps of which one is stochastic."""
+        return RunSpec.model_validate(
+            {
+                "base_model": {"path": self.model.hub_id, "family": self.model.family.value, "dtype": self.model.dtype},
+                "prompts": {"inline": [PROMPT]},
+                "rewards": [{"name": "colorfulness"}],
+                "lora": {"rank": self.rank, "alpha": 2.0 * self.rank},
+                "sampling": {
+                    "num_denoising_steps": 2,
+                    "num_eval_denoising_steps": 2,
+                    "num_sde_steps": 1,
+                    **size.as_arguments,
+                },
+                "batch": {
+                    "num_prompts_per_batch": 1,
+                    # A group has two members at least; a prediction of one is no fragment.
+                    "group_size": max(2, members),
+                    "micro_batch_size": micro_batch_size or members,
+                },
+                **sections,
+            }
+        )
+
+    def workload(self, spec: RunSpec) -> Workload:
+        """What the planner makes of `spec`, for the blocks that are here."""
+        return replace(
+            Workload.of(spec), profile=self.profile, trained_parameters=self.profile.lora_parameters(spec.lora.rank)
+        )
+
+    def adapter(self, spec: RunSpec, performance: PerformanceSpec | None = None, *, is_trained: bool) -> ModelAdapter:
+        """The engine's model as a rollout lane loads it; without LoRA layers unless `is_trained`."""
+        with resident(self.resident):
+            adapter = load_model(spec.base_model, self.resident.path, parts=WITHOUT_TEXT, performance=performance)
+        if is_trained:
+            adapter.prepare_training(spec)
+        return adapter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """The inputs of one prediction of a batch."""
+
+    latents: torch.Tensor
+    sigmas: torch.Tensor
+    conditioning: Conditioning
+
+    @classmethod
+    def of(cls, adapter: ModelAdapter, spec: RunSpec, size: SampleSize, batch: int) -> "Prediction":
+        shape = adapter.latent_shape(size.height, size.width, size.num_frames)
+        return cls(
+            latents=torch.randn(batch, *shape, device=adapter.device),
+            # Half of the noise is left.
+            sigmas=torch.full((batch,), 0.5, device=adapter.device),
+            conditioning=adapter.conditioning(spec.prompts.inline[0], spec.sampling),
+        )
+
+    def predict(self, adapter: ModelAdapter) -> torch.Tensor:
+        return adapter.predict_velocity(self.latents, self.sigmas, self.conditioning)
+
+
+def main_model(bench: GpuBench) -> LoadedModel:
+    """The model that most stages measure."""
+    return loaded_model(bench, bench.shapes.main)
+
+
+def loaded_model(bench: GpuBench, model: BenchModel) -> LoadedModel:
+    """`model` with random weights on the bench's device, made once in a process."""
+    if model.hub_id not in bench.kept:
+        bench.kept[model.hub_id] = _load(bench, model)
+    found: LoadedModel = bench.kept[model.hub_id]
+    return found
+
+
+def drawn_groups(bench: GpuBench, loaded: LoadedModel, spec: RunSpec) -> tuple[PublishedShard, list[GroupBatch]]:
+    """A version with a LoRA that is not 0, and the groups of one batch that it drew; drawn once for each size."""
+    sampling, batch = spec.sampling, spec.batch
+    key = f"groups {loaded.model.hub_id} {sampling.height} {sampling.width} {sampling.num_frames} {batch.group_size}"
+    if key not in bench.kept:
+        with resident(loaded.resident):
+            version = perturbed_version(spec, loaded.resident.path, seed=1)
+            bench.kept[key] = version, draw_groups(spec, loaded.resident.path, version)
+    found: tuple[PublishedShard, list[GroupBatch]] = bench.kept[key]
+    return found
+
+
+def _load(bench: GpuBench, model: BenchModel) -> LoadedModel:
+    tiny = build_tiny_checkpoint(model.family, bench.folder / "tiny")
+    spec = BaseModelSpec(family=model.family, dtype=model.dtype)
+    encoded = encode_prompts(spec, str(tiny), [PROMPT])
+    base = profile_of(BaseModelSpec(path=model.hub_id, family=model.family))
+    folder = configured_folder(tiny, bench.folder / model.name, model.configs)
+
+    def embeddings(config: Any) -> Mapping[str, PromptEmbeds]:
+        if not model.configs:
+            return encoded
+        return random_embeddings(next(iter(encoded.values())), config, base.text_tokens, (PROMPT,))
+
+    made = make_resident(model.family, folder, embeddings, device=bench.device, dtype=model.dtype)
+    return LoadedModel(
+        model=model,
+        resident=made,
+        profile=_profile_here(base, made.transformer),
+        rank=bench.shapes.lora_rank,
+    )
+
+
+def _profile_here(base: ModelProfile, transformer: Any) -> ModelProfile:
+    """`base` with the size of `transformer`, which may have fewer or narrower blocks."""
+    config = transformer.config
+    width = config.num_attention_heads * config.attention_head_dim
+    num_layers = config.num_layers + config.get("num_single_layers", 0)
+    scale = width / base.width
+    return replace(
+        base,
+        parameters=float(sum(parameter.numel() for parameter in transformer.parameters())),
+        num_layers=num_layers,
+        width=width,
+        layer_parameters_per_token=base.layer_parameters_per_token * scale**2,
+        lora_parameters_per_rank=base.lora_parameters_per_rank * scale * num_layers / base.num_layers,
+    )

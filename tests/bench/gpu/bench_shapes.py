@@ -1,0 +1,197 @@
+"""What `make bench-gpu` measures: published models at full shape on a device, tiny ones on a CPU.
+
+The two go through the same code. Tiny shapes find errors in it and measure nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+
+from tests.scheduling.profiles.published_models import AUTOENCODERS, PUBLISHED
+from worker.contracts.names import ModelFamily
+from worker.contracts.performance import AttentionBackend, Compilation
+from worker.scheduling.profiles.model_profile import ModelProfile
+
+PROMPT = "a lighthouse on a cliff above a stormy sea, oil on canvas"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleSize:
+    """The size of one picture or clip."""
+
+    height: int
+    width: int
+    num_frames: int = 1
+
+    def __str__(self) -> str:
+        frames = f"×{self.num_frames}" if self.num_frames > 1 else ""
+        return f"{self.height}×{self.width}{frames}"
+
+    @property
+    def as_arguments(self) -> dict[str, int]:
+        return {"height": self.height, "width": self.width, "num_frames": self.num_frames}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchModel:
+    """A model to measure."""
+
+    family: ModelFamily
+    hub_id: str
+    """Names the profile that the planner has of it."""
+    sizes: tuple[SampleSize, ...]
+    dtype: Literal["fp32", "bf16"] = "bf16"
+    configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Published configurations by component; empty: those of the family's tiny checkpoint."""
+    share_of_layers: float = 1.0
+    """The part of the published transformer's blocks that `configs` keeps."""
+
+    @property
+    def name(self) -> str:
+        return self.hub_id.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shapes:
+    """All models, sizes and variants of one run of the bench."""
+
+    name: Literal["full", "tiny"]
+    main: BenchModel
+    """The model that most stages measure."""
+    others: tuple[BenchModel, ...]
+    """Four blocks of each further model."""
+    batches: tuple[int, ...]
+    lora_rank: int
+    compilation: Compilation
+    """The compiler to measure: `inductor` on a device; where there is none, one that runs on a CPU."""
+    attention: tuple[AttentionBackend, ...]
+    """The attention kernels to measure beside the default, the one that is expected to be the fastest first."""
+    repeats: int
+    """Timed calls of each case, after one that warms up."""
+    product_sizes: tuple[int, ...]
+    copy_bytes: int
+    scorer_pictures: int
+    scorer_side: int
+
+
+def _published(profile: str) -> dict[str, Any]:
+    return dict(next(one.config for one in PUBLISHED if one.profile.name == profile))
+
+
+def _four_blocks(
+    family: ModelFamily, hub_id: str, profile: str, autoencoder: str, size: SampleSize, blocks: Mapping[str, int]
+) -> BenchModel:
+    published = next(one for one in PUBLISHED if one.profile.name == profile)
+    return BenchModel(
+        family=family,
+        hub_id=hub_id,
+        sizes=(size,),
+        configs={
+            "transformer": {**published.config, **blocks},
+            "vae": AUTOENCODERS[autoencoder].config,
+        },
+        share_of_layers=sum(blocks.values()) / published.profile.num_layers,
+    )
+
+
+FULL = Shapes(
+    name="full",
+    main=BenchModel(
+        family=ModelFamily.FLUX,
+        hub_id="black-forest-labs/FLUX.1-dev",
+        sizes=(SampleSize(height=512, width=512), SampleSize(height=1024, width=1024)),
+        configs={"transformer": _published("flux.1-12b"), "vae": AUTOENCODERS["flux.1"].config},
+    ),
+    others=(
+        _four_blocks(
+            ModelFamily.WAN,
+            "Wan-AI/Wan2.1-T2V-14B",
+            "wan2.1-14b",
+            "wan2.1",
+            SampleSize(height=480, width=832, num_frames=33),
+            {"num_layers": 4},
+        ),
+        _four_blocks(
+            ModelFamily.HUNYUAN_VIDEO,
+            "hunyuanvideo-community/HunyuanVideo",
+            "hunyuanvideo-13b",
+            "hunyuanvideo",
+            SampleSize(height=480, width=832, num_frames=33),
+            # Two and one-stream blocks, as 20 to 40 in the whole model.
+            {"num_layers": 2, "num_single_layers": 2},
+        ),
+        _four_blocks(
+            ModelFamily.SD3,
+            "stabilityai/stable-diffusion-3.5-large",
+            "sd3.5-large-8b",
+            # SD3's autoencoder has the layers of FLUX.1's.
+            "flux.1",
+            SampleSize(height=1024, width=1024),
+            {"num_layers": 4},
+        ),
+        _four_blocks(
+            ModelFamily.QWEN_IMAGE,
+            "Qwen/Qwen-Image",
+            "qwen-image-20b",
+            "qwen-image",
+            SampleSize(height=1024, width=1024),
+            {"num_layers": 4},
+        ),
+    ),
+    batches=(1, 4),
+    lora_rank=32,
+    compilation=Compilation.INDUCTOR,
+    attention=(
+        AttentionBackend.CUDNN,
+        AttentionBackend.FLASH_SDPA,
+        AttentionBackend.EFFICIENT_SDPA,
+        AttentionBackend.FLASH,
+    ),
+    repeats=3,
+    product_sizes=(4096, 8192),
+    copy_bytes=2**30,
+    scorer_pictures=16,
+    scorer_side=512,
+)
+
+_TINY_PICTURE = SampleSize(height=32, width=32)
+_TINY_CLIP = SampleSize(height=32, width=32, num_frames=9)
+TINY = Shapes(
+    name="tiny",
+    main=BenchModel(
+        family=ModelFamily.FLUX, hub_id="tiny/flux", sizes=(_TINY_PICTURE, SampleSize(height=64, width=64))
+    ),
+    others=tuple(
+        BenchModel(family=family, hub_id=f"tiny/{family.value}", sizes=(size,))
+        for family, size in (
+            (ModelFamily.WAN, _TINY_CLIP),
+            (ModelFamily.HUNYUAN_VIDEO, _TINY_CLIP),
+            (ModelFamily.SD3, _TINY_PICTURE),
+            (ModelFamily.QWEN_IMAGE, _TINY_PICTURE),
+        )
+    ),
+    batches=(1, 2),
+    lora_rank=4,
+    compilation=Compilation.AOT_EAGER,
+    attention=(AttentionBackend.CUDNN, AttentionBackend.MATH),
+    repeats=1,
+    product_sizes=(64,),
+    copy_bytes=2**20,
+    scorer_pictures=2,
+    scorer_side=32,
+)
+
+
+def shapes_for(device: torch.device) -> Shapes:
+    """Full shapes on a device, tiny ones on a CPU."""
+    return TINY if device.type == "cpu" else FULL
+
+
+def counted(profile: ModelProfile) -> str:
+    """The formula of the MFU with a model's numbers, to stand beside it."""
+    return (
+        f"MFU = FLOPs ÷ (seconds × peak); FLOPs of a forward of {profile.name} = {profile.num_layers} layers × "
+        f"(2 × {profile.layer_parameters_per_token:.3g} × tokens + 4 × tokens² × {profile.width})"
+    )

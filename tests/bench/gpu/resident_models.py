@@ -1,0 +1,160 @@
+"""Models of full shape without their files: published configurations, random weights that are made on the device.
+
+    tiny checkpoint of the family ─ configs, scheduler, tokenizers ─┐
+    published configs of transformer and autoencoder ───────────────┴─► folder without weights
+    random weights on the device ─► `resident` ─► load_model, Sampler.load, TrainerRank of that folder use them
+
+Inside `resident`, the engine loads a model as always, from the folder, only that transformer and autoencoder are given
+to it: each load gets a module tree of its own over one set of weights, so that LoRA layers, compiled blocks and hooks
+of one variant do not reach the next. Invariant: no weight of such a model is ever on the CPU.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import diffusers
+import torch
+from accelerate import init_empty_weights
+
+from worker.contracts.names import ModelFamily
+from worker.engine.models.embeddings import PromptEmbeds, prompt_key
+from worker.engine.models.pipeline_loading import Part
+from worker.engine.models.precision import DTYPES
+from worker.engine.models.registry import MODEL_ADAPTERS
+from worker.engine.models.trainable import copy_with_shared_base
+
+_PARTS = {Part.TRANSFORMER: "transformer", Part.VAE: "vae"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResidentModel:
+    """One model on the device, and the folder that stands for its checkpoint."""
+
+    family: ModelFamily
+    path: str
+    modules: Mapping[str, torch.nn.Module]
+    """By the pipeline's component name."""
+    embeddings: Mapping[str, PromptEmbeds]
+    """Of the bench's prompts."""
+
+    @property
+    def transformer(self) -> torch.nn.Module:
+        return self.modules["transformer"]
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of all weights."""
+        return sum(p.numel() * p.element_size() for module in self.modules.values() for p in module.parameters())
+
+
+def random_module(folder: Path, component: str, *, device: torch.device, dtype: torch.dtype, seed: int) -> Any:
+    """The module that a checkpoint's configs describe, with random weights of a scale at which outputs stay finite."""
+    class_name = json.loads((folder / "model_index.json").read_text())[component][1]
+    module_class = getattr(diffusers, class_name)
+    # Buffers, such as tables of positions, are computed and not drawn: only parameters are left without memory.
+    with init_empty_weights(include_buffers=False):
+        module = module_class.from_config(module_class.load_config(str(folder), subfolder=component))
+    return fill_on_device(module, device=device, dtype=dtype, seed=seed)
+
+
+def fill_on_device(module: Any, *, device: torch.device, dtype: torch.dtype, seed: int) -> Any:
+    """`module` with random weights in place of parameters without memory, frozen, on `device`."""
+    in_fp32 = frozenset(getattr(module, "_keep_in_fp32_modules", None) or ())
+    generator = torch.Generator(device).manual_seed(seed)
+    for name, parameter in list(module.named_parameters()):
+        owner, _, leaf = name.rpartition(".")
+        # As `from_pretrained` does, which keeps these in fp32 over a base in half precision.
+        own = torch.float32 if in_fp32 & set(name.split(".")) else dtype
+        drawn = _drawn(parameter, leaf, generator, device, own)
+        module.get_submodule(owner).register_parameter(leaf, torch.nn.Parameter(drawn, requires_grad=False))
+    return module.to(device).eval()
+
+
+def _drawn(
+    parameter: torch.Tensor, leaf: str, generator: torch.Generator, device: torch.device, dtype: torch.dtype
+) -> torch.Tensor:
+    """Values of a parameter: matrices keep the scale of what they multiply, norms are 1, biases 0."""
+    values = torch.empty(parameter.shape, device=device, dtype=dtype)
+    if parameter.ndim >= 2:
+        return values.normal_(0.0, parameter[0].numel() ** -0.5, generator=generator)
+    return values.fill_(float(leaf == "weight"))
+
+
+def configured_folder(tiny: Path, folder: Path, configs: Mapping[str, Mapping[str, Any]]) -> Path:
+    """A copy of a tiny checkpoint's folder without weights, in which `configs` of components replace its own."""
+    for file in tiny.rglob("*.json"):
+        target = folder / file.relative_to(tiny)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(file.read_bytes())
+    for component, config in configs.items():
+        file = folder / component / "config.json"
+        class_name = json.loads(file.read_text())["_class_name"]
+        file.write_text(json.dumps({"_class_name": class_name, **config}))
+    return folder
+
+
+def make_resident(
+    family: ModelFamily,
+    folder: Path,
+    embeddings: Callable[[Any], Mapping[str, PromptEmbeds]],
+    *,
+    device: torch.device,
+    dtype: str,
+    with_vae: bool = True,
+) -> ResidentModel:
+    """The model that `folder` describes, on `device`; `embeddings` are made for its transformer's config."""
+    torch_dtype = DTYPES[dtype]
+    vae_dtype = MODEL_ADAPTERS[family].vae_dtype or torch_dtype
+    modules = {"transformer": random_module(folder, "transformer", device=device, dtype=torch_dtype, seed=0)}
+    if with_vae:
+        modules["vae"] = random_module(folder, "vae", device=device, dtype=vae_dtype, seed=1)
+    prompts = embeddings(modules["transformer"].config)
+    return ResidentModel(family=family, path=str(folder), modules=modules, embeddings=prompts)
+
+
+@contextmanager
+def resident(model: ResidentModel) -> Iterator[None]:
+    """Inside the block, the engine loads the family's checkpoints from `model` instead of from files."""
+    adapter: Any = MODEL_ADAPTERS[model.family]
+
+    class Resident(adapter):
+        @classmethod
+        def load(cls, path: str, device: Any, dtype: Any, *, wanted: Any, given: Any = None) -> Any:
+            shared = {
+                name: copy_with_shared_base(model.modules[name], {})
+                for part, name in _PARTS.items()
+                if part in wanted and name in model.modules
+            }
+            loaded = super().load(
+                path, device, dtype, wanted=wanted - {Part.TEXT_ENCODERS}, given={**shared, **(given or {})}
+            )
+            loaded.import_embeddings(model.embeddings)
+            return loaded
+
+    with patch.dict(MODEL_ADAPTERS, {model.family: Resident}):
+        yield
+
+
+def random_embeddings(like: PromptEmbeds, config: Any, num_tokens: int, prompts: tuple[str, ...]) -> dict[str, Any]:
+    """Embeddings of a full model's width and `num_tokens`, for each of `prompts`, named as the tiny checkpoint's.
+
+    Raises:
+        KeyError: for a name that is not known here.
+    """
+    widths = [config.get(name) for name in ("joint_attention_dim", "text_embed_dim", "text_dim")]
+    width = next(width for width in widths if width)
+    made: dict[str, Any] = {
+        "embeds": lambda: torch.randn(1, num_tokens, width),
+        "pooled": lambda: torch.randn(1, config["pooled_projection_dim"]),
+        # Positions of text tokens are all 0 in FLUX.1.
+        "text_ids": lambda: torch.zeros(num_tokens, 3),
+        "mask": lambda: torch.ones(1, num_tokens),
+    }
+    return {
+        prompt_key(prompt): {name: made[name]().to(tensor.dtype) for name, tensor in like.items()} for prompt in prompts
+    }

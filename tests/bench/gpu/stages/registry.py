@@ -1,0 +1,35 @@
+"""All stages in the order in which they run: what later ones need, and what tells most, comes first."""
+
+from collections.abc import Mapping
+
+from tests.bench.gpu.stage_runner import StageRun
+from tests.bench.gpu.stages import (
+    ceilings,
+    decoding,
+    families,
+    forward,
+    gate_statistics,
+    gpu_tests,
+    offload,
+    ranks,
+    scorers,
+    training,
+    transport,
+    versions,
+)
+
+STAGES: Mapping[str, StageRun] = {
+    "ceilings": ceilings.run,
+    "gpu_tests": gpu_tests.run,
+    "forward": forward.run,
+    "training": training.run,
+    "gate": gate_statistics.run,
+    "versions": versions.run,
+    "decoding": decoding.run,
+    "families": families.run,
+    "scorers": scorers.run,
+    "transport": transport.run,
+    "offload": offload.run,
+    "ranks": ranks.run,
+}
+"""By name, as in `stage_budgets.BUDGETS`; a test equates the two."""
