@@ -8,7 +8,7 @@ from django.contrib.auth.forms import AdminPasswordChangeForm, PasswordChangeFor
 from accounts.service_accounts import end_access
 
 
-class ChangePasswordForm(PasswordChangeForm):  # type: ignore[type-arg]  # generic for mypy alone
+class ChangePasswordForm(PasswordChangeForm):
     end_tokens = forms.BooleanField(
         required=False,
         initial=True,
@@ -23,7 +23,7 @@ class ChangePasswordForm(PasswordChangeForm):  # type: ignore[type-arg]  # gener
         return account
 
 
-class NewPasswordForm(AdminPasswordChangeForm):  # type: ignore[type-arg]
+class NewPasswordForm(AdminPasswordChangeForm):  # type: ignore[type-arg]  # generic for mypy alone
     """By which an administrator gives somebody a new password, or none: the account's tokens end with the old one."""
 
     def save(self, commit: bool = True) -> Any:

@@ -16,7 +16,8 @@ from deepspeed.accelerator import get_accelerator
 from tests.bench.engine_mfu import utilisation
 from tests.bench.engine_pairs import in_turns, on_cpu
 from tests.bench.gpu.stage_runner import GpuBench
-from worker.scheduling.profiles.hardware import ACCELERATORS, CPU_CORE, Accelerator, profile_name
+from worker.contracts.device_names import profile_name
+from worker.scheduling.profiles.hardware import ACCELERATORS, CPU_CORE, Accelerator
 from worker.scheduling.profiles.model_profile import ModelProfile
 
 Work = Callable[[], object]

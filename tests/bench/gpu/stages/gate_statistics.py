@@ -54,6 +54,8 @@ def _row(bench: GpuBench, loaded: LoadedModel, spec: RunSpec, at_once: int) -> R
         "maximum": float(flat.max()),
         "ratio_deviation": float((ratios - 1).abs().max()),
         "bound_of_maximum": bounds.mean_error,
+        "bound_of_rms": bounds.rms_error,
+        "bound_of_quantile": bounds.quantile_error,
         "bound_of_ratio": bounds.ratio_error,
     }
 
