@@ -146,6 +146,11 @@ class StartStep(StrEnum):
     """It can work."""
 
 
+MAX_LOADING_SECONDS = 7200.0
+"""How long a lane may load, and its gang waits for it: 64 GB of weights at 100 MB/s from a shared disk take 11 minutes,
+and text encoders and 50,000 prompts come before them."""
+
+
 class LaneWork(StrEnum):
     """What a driver has called on a lane."""
 

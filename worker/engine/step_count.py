@@ -1,18 +1,18 @@
 """How far this process is with its work, for whoever watches that it goes on.
 
-A lane is a process, and what it computes is made of predictions of its transformer, and of decodings. On an accelerator
-the count runs ahead of the device by as many launches as its queue holds, and no further.
+A lane is a process, and what it computes is made of steps: a prompt is encoded, its transformer predicts, latents are
+decoded. On an accelerator the count runs ahead of the device by as many launches as its queue holds, and no further.
 """
 
 _num_steps = 0
 
 
 def advance() -> None:
-    """Note that a prediction or a decoding begins."""
+    """Note that such a step begins."""
     global _num_steps
     _num_steps += 1
 
 
 def num_steps() -> int:
-    """Predictions and decodings that this process has begun."""
+    """Steps that this process has begun."""
     return _num_steps

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from worker.contracts.lanes import LaneWork
+from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork
 from worker.engine.actors.reports import CallReport, LaneProgress
 from worker.engine.control.lane_watchdog import (
     ASK_SECONDS,
@@ -123,11 +123,20 @@ def test_a_lane_whose_steps_go_on_is_never_ended_however_long_the_call(watched: 
 
 
 def test_work_that_was_never_measured_has_time(watched: Watched) -> None:
-    watched.lanes.call("a", LaneWork.LOAD)
+    watched.lanes.call("a", LaneWork.CHECKPOINT)
     watched.wait(FIRST_LIMIT_SECONDS - 5)
     assert not watched.hung
     watched.wait(10)
     assert "no such call was measured" in watched.hung["a"]
+
+
+def test_loading_has_hours_even_where_it_was_quick_before(watched: Watched) -> None:
+    watched.measure("a", LaneWork.LOAD, 10.0)
+    watched.lanes.call("a", LaneWork.LOAD)
+    watched.wait(MAX_LOADING_SECONDS - 5)
+    assert not watched.hung
+    watched.wait(10)
+    assert set(watched.hung) == {"a"}
 
 
 def test_a_process_that_loads_may_be_silent_for_minutes(watched: Watched) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 from ray import ObjectRef
 
 from worker.contracts.events import LaneStallEvent
-from worker.contracts.lanes import LaneWork, StallState
+from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork, StallState
 from worker.engine.actors.reports import CallReport
 from worker.engine.control.cluster_lanes import ClusterLanes
 from worker.engine.control.pending_calls import OpenCall, PendingCalls
@@ -47,7 +47,7 @@ evaluations, are some times longer than others, and a lane whose GPU is shared o
 LEAST_LIMIT_SECONDS = 120.0
 """The least limit of slow work: checkpoints on a busy disk and loading text encoders for a request take that long."""
 FIRST_LIMIT_SECONDS = 1800.0
-"""The limit of work that was never measured: loading hundreds of gigabytes, a first compilation."""
+"""The limit of work that was never measured: a first compilation, a checkpoint of hundreds of gigabytes."""
 SHOWN_SHARE = 0.25
 """The share of the limit from which a lane is shown as slow."""
 UNWATCHED = frozenset({LaneWork.START})
@@ -89,7 +89,7 @@ class LaneWatchdog:
             clock: as `time.monotonic`.
         """
         self._calls, self._lanes, self._client = calls, lanes, client
-        self._least = {LaneWork.SCORE: score_seconds + LEAST_LIMIT_SECONDS}
+        self._least = {LaneWork.LOAD: MAX_LOADING_SECONDS, LaneWork.SCORE: score_seconds + LEAST_LIMIT_SECONDS}
         self._on_hung = on_hung
         self._clock = clock
         self._unix_offset = time.time() - clock()

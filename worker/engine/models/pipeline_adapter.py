@@ -14,6 +14,7 @@ from diffusers import DiffusionPipeline
 from worker.engine.models import pipeline_loading
 from worker.engine.models.embeddings import PromptEmbeddingCache, PromptEmbeds
 from worker.engine.models.pipeline_loading import ALL_PARTS, TEXT_ONLY, Part
+from worker.engine.step_count import advance
 
 
 class PipelineAdapter(ABC):
@@ -61,6 +62,7 @@ class PipelineAdapter(ABC):
         if pipeline_loading.has_text_encoders(self._pipeline):
             with torch.inference_mode(False), torch.no_grad():
                 for prompt in unknown:
+                    advance()
                     self._embeddings.put(prompt, self._encode(prompt))
             return
         text_only = self.load(self._path, self.device, self.dtype, wanted=TEXT_ONLY)

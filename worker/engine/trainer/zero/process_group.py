@@ -19,13 +19,13 @@ import deepspeed.ops
 import torch
 from deepspeed.accelerator import get_accelerator
 
+from worker.contracts.lanes import MAX_LOADING_SECONDS
 from worker.engine.devices.selection import group_device
 
 logger = logging.getLogger(__name__)
 
-LOADING_TIMEOUT = timedelta(hours=2)
-"""How long a rank waits for the others to load: 64 GB of weights at 100 MB/s from a shared disk take 11 minutes, and
-text encoders and 50,000 prompts come before them. A rank that fails to load ends the others through the driver."""
+LOADING_TIMEOUT = timedelta(seconds=MAX_LOADING_SECONDS)
+"""How long a rank waits for the others to load. One that fails to ends the others through the driver."""
 COLLECTIVE_TIMEOUT = timedelta(minutes=10)
 """How long a rank waits in a collective for the others once all have loaded; DeepSpeed's default."""
 FLIGHT_RECORDER = {"TORCH_FR_BUFFER_SIZE": "2000", "TORCH_NCCL_DUMP_ON_TIMEOUT": "1", "NCCL_DEBUG": "WARN"}
