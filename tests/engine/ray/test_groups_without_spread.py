@@ -125,6 +125,7 @@ def test_a_run_resumed_at_a_batch_boundary_keeps_its_counts(
     check_against(resumed, reference, batches=range(checkpoint["batch"] + 1, NUM_BATCHES + 1))
 
 
+@pytest.mark.slow
 def test_emulated_lanes_train_what_the_synthetic_groups_leave(ray_address: str, ingest: Ingest, tmp_path: Path) -> None:
     """The driver takes no optimizer step where pairs are missing, so each commit says how many were skipped."""
     case = Case(8, "gap + tag search", is_mixed=True, num_batches=2)

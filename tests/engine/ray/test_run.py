@@ -144,6 +144,7 @@ def resume_reference(drive: Drive, spec: RunSpec, reference: Reference) -> Drive
     return drive(spec, resume_from=f"file://{reference.store}/batch-000003")
 
 
+@pytest.mark.slow
 def test_a_fork_begins_with_bitwise_the_weights_of_its_checkpoint_and_an_evaluation(
     drive: Drive, make_spec: MakeSpec, reference: Reference, tmp_path: Path
 ) -> None:

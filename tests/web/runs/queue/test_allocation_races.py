@@ -195,7 +195,7 @@ of_threads = settings(suppress_health_check=list(HealthCheck), deadline=None, ph
 
 
 @pytest.mark.django_db(transaction=True)
-@settings(of_threads, max_examples=2)
+@settings(of_threads, max_examples=1)
 @given(dispatchers=dispatchers, seed=st.integers(0, 2**32))
 def test_fifty_dispatchers_at_once_give_every_lane_to_one_run_and_every_gang_whole(
     pool: Pool, dispatchers: list[Dispatcher], seed: int
