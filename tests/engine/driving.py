@@ -32,6 +32,8 @@ disk, four lanes that only import torch and diffusers have taken more than 240 s
 
 LANE_RESOURCES = {lane: f"tandem-local-{lane}" for lane in ("rollout-0", "trainer-0", "trainer-1", "reward-0")}
 """The custom resources that the test node exposes, one for each lane, as real nodes expose one for each GPU."""
+ONE_LANE = "rollout-0"
+"""The lane of the tests that start one alone."""
 
 
 @contextmanager

@@ -6,9 +6,23 @@ from typing import Any
 
 import pytest
 
-from tests.engine.driving import Driven, bootstrap_answer, start_driver
+from tests.engine.conftest import SpecMaker
+from tests.engine.driving import ONE_LANE, Driven, bootstrap_answer, grants, start_driver
 from tests.engine.telemetry.ingest_server import Ingest
 from worker.contracts.run_spec import RunSpec
+from worker.engine.control.clocks import DriverClock
+from worker.engine.control.cluster_lanes import ClusterLanes
+
+
+@pytest.fixture
+def lanes(ray_address: str, make_spec: SpecMaker) -> Iterator[ClusterLanes]:
+    """One lane that is up."""
+    (grant,) = [grant for grant in grants(make_spec()) if grant.lane == ONE_LANE]
+    lanes = ClusterLanes([grant], DriverClock())
+    lanes.open()
+    lanes.wait_until_up([ONE_LANE], lambda: None, lambda lanes: None)
+    yield lanes
+    lanes.close()
 
 
 @pytest.fixture

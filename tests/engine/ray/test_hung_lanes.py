@@ -3,34 +3,21 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import ray
 
 from tests.engine.conftest import SpecMaker
-from tests.engine.driving import Driven, grants, is_alive
-from worker.engine.control.clocks import DriverClock
+from tests.engine.driving import ONE_LANE, Driven, is_alive
 from worker.engine.control.cluster_lanes import ClusterLanes
 
 pytestmark = [pytest.mark.ray]
-LANE = "rollout-0"
-
-
-@pytest.fixture
-def lanes(ray_address: str, make_spec: SpecMaker) -> Iterator[ClusterLanes]:
-    """One lane that is up."""
-    (grant,) = [grant for grant in grants(make_spec()) if grant.lane == LANE]
-    lanes = ClusterLanes([grant], DriverClock())
-    lanes.open()
-    lanes.wait_until_up([LANE], lambda: None, lambda lanes: None)
-    yield lanes
-    lanes.close()
 
 
 def test_a_lane_at_work_says_where_it_is(lanes: ClusterLanes) -> None:
-    work = lanes[LANE].actor.load.remote(None, "", None)
-    call = lanes.ask_progress(LANE)
+    work = lanes[ONE_LANE].actor.load.remote(None, "", None)
+    call = lanes.ask_progress(ONE_LANE)
     deadline = time.monotonic() + 30
     while (told := lanes.progress_told(call)) is None and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -40,18 +27,18 @@ def test_a_lane_at_work_says_where_it_is(lanes: ClusterLanes) -> None:
 
 
 def test_a_stopped_process_is_ended_and_its_lane_starts_again_on_what_it_held(lanes: ClusterLanes) -> None:
-    location = lanes[LANE].location
+    location = lanes[ONE_LANE].location
     assert location is not None
     os.kill(location.pid, signal.SIGSTOP)
-    assert lanes.progress_told(lanes.ask_progress(LANE)) is None
-    lanes.end_process(LANE)
+    assert lanes.progress_told(lanes.ask_progress(ONE_LANE)) is None
+    lanes.end_process(ONE_LANE)
     deadline = time.monotonic() + 10
     while is_alive(location.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not is_alive(location.pid)
-    lanes.restart(LANE)
-    lanes.wait_until_up([LANE], lambda: None, lambda lanes: None)
-    assert lanes[LANE].location != location
+    lanes.restart(ONE_LANE)
+    lanes.wait_until_up([ONE_LANE], lambda: None, lambda lanes: None)
+    assert lanes[ONE_LANE].location != location
 
 
 @pytest.mark.slow
