@@ -14,9 +14,8 @@ from runs.models import Run, RunLogEntry, RunTransition
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import JsonOf
 from worker.contracts.commands import CommandKind
-from worker.contracts.events import Phase
 from worker.contracts.run_spec import RunSpec
-from worker.contracts.states import RunState
+from worker.contracts.states import Phase, RunState
 
 IsoTime = Annotated[str, JsonOf(datetime)]
 StateJson = Annotated[str, JsonOf(RunState)]

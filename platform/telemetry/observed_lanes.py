@@ -7,7 +7,7 @@ from uuid import UUID
 
 from telemetry.models import StreamItem
 from worker.contracts.base import JsonOf
-from worker.contracts.events import LaneInfo
+from worker.contracts.lanes import LaneInfo
 from worker.contracts.names import LaneRole
 
 DRIVER = "driver"

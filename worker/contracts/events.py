@@ -4,7 +4,6 @@ The driver never waits for the web: events are spooled to disk and posted in bat
 """
 
 import posixpath
-from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, model_validator
@@ -12,13 +11,13 @@ from pydantic import Field, TypeAdapter, model_validator
 from worker.contracts.adapter_files import AdapterFile, listing_sha256
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index, Name
-from worker.contracts.lanes import LaneWork, StallState, StartStep
+from worker.contracts.lanes import LaneInfo, LaneWork, StallState, StartStep
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeReport
 from worker.contracts.sample_reports import GroupOutcome, SampleInfo
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import Span
-from worker.contracts.states import RunState
+from worker.contracts.states import Phase, RunState
 
 
 class Event(Contract):
@@ -28,39 +27,12 @@ class Event(Contract):
     at: float
 
 
-class Phase(StrEnum):
-    """What the driver is doing: the run page shows it, and names the phase in which a run failed."""
-
-    BOOTSTRAP = "bootstrap"
-    PLACE_LANES = "place_lanes"
-    LOAD_MODEL = "load_model"
-    RESTORE = "restore"
-    EVALUATE = "evaluate"
-    TRAIN = "train"
-    CHECKPOINT = "checkpoint"
-    EXPORT = "export"
-    FINISH = "finish"
-
-
 class PhaseEvent(Event):
     """The driver has entered a phase."""
 
     type: Literal["phase"] = "phase"
     phase: Phase
     detail: str = ""
-
-
-class LaneInfo(Contract):
-    """Where a lane was placed."""
-
-    lane: str
-    role: LaneRole
-    node: str
-    device: str
-    pid: Index
-    uuids: tuple[str, ...] = ()
-    """UUIDs of the accelerators that its process sees, by the process itself; empty before it has loaded, and where the
-    vendor's library tells none."""
 
 
 class LanesEvent(Event):

@@ -1,5 +1,6 @@
 """Lanes: the `lanes` and `elastic` sections of a `RunSpec`, which say how many a run asks for and how far that may
-change, `LaneGrant`, one lane that it was given, `StartStep`, how far its process is, and `LaneWork`, what it does."""
+change, `LaneGrant`, one lane that it was given, `LaneInfo`, where it runs, `StartStep`, how far its process is, and
+`LaneWork`, what it does."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -131,6 +132,19 @@ class LaneGrant(Contract):
 def gpu_resource(node: str, index: int) -> str:
     """The custom Ray resource for one GPU of a node that Tandem starts."""
     return f"tandem-{node}-gpu-{index}"
+
+
+class LaneInfo(Contract):
+    """Where a lane was placed."""
+
+    lane: str
+    role: LaneRole
+    node: str
+    device: str
+    pid: Index
+    uuids: tuple[str, ...] = ()
+    """UUIDs of the accelerators that its process sees, by the process itself; empty before it has loaded, and where the
+    vendor's library tells none."""
 
 
 class StartStep(StrEnum):

@@ -1,4 +1,4 @@
-"""Run states, and the table of legal moves between them. Only `runs.transitions` writes a run's state."""
+"""Run states with the table of legal moves, and the phases of a driver. Only `runs.transitions` writes a state."""
 
 from enum import StrEnum
 
@@ -49,3 +49,17 @@ END_STATES = frozenset({RunState.COMPLETED, RunState.STOPPED, RunState.CANCELLED
 def is_legal(old: RunState, new: RunState) -> bool:
     """Whether a run may change from `old` to `new`."""
     return new in LEGAL_MOVES[old]
+
+
+class Phase(StrEnum):
+    """What the driver is doing: the run page shows it, and names the phase in which a run failed."""
+
+    BOOTSTRAP = "bootstrap"
+    PLACE_LANES = "place_lanes"
+    LOAD_MODEL = "load_model"
+    RESTORE = "restore"
+    EVALUATE = "evaluate"
+    TRAIN = "train"
+    CHECKPOINT = "checkpoint"
+    EXPORT = "export"
+    FINISH = "finish"

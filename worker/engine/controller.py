@@ -36,9 +36,8 @@ from typing import Any
 
 import ray
 
-from worker.contracts.events import Phase
 from worker.contracts.lanes import LaneWork
-from worker.contracts.states import RunState
+from worker.contracts.states import Phase, RunState
 from worker.engine.actors.reports import CallReport
 from worker.engine.build import build_scheduler
 from worker.engine.control.admission_control import AdmissionControl

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from runs.run_body import RunBody, RunRow
 from telemetry.stream_items import Item, StreamItem
 from worker.contracts.base import JsonOf
-from worker.contracts.events import LaneInfo
+from worker.contracts.lanes import LaneInfo
 
 
 @with_config(use_attribute_docstrings=True)

@@ -7,7 +7,8 @@ import pytest
 
 from tests.scheduling.manual_executor import ManualExecutor, colocated
 from tests.scheduling.strategies import algebra_of
-from worker.contracts.events import Phase, PhaseEvent
+from worker.contracts.events import PhaseEvent
+from worker.contracts.states import Phase
 from worker.engine.control.batch_boundaries import BatchBoundaries
 from worker.engine.control.status_reporter import StatusReporter
 from worker.scheduling.core.messages import AdmissionClosed, EvaluationComplete, EvaluationRequested, Purpose

@@ -6,7 +6,8 @@ import pytest
 
 from tests.engine.telemetry.ingest_server import TOKEN, Ingest
 from worker.contracts.commands import CommandKind
-from worker.contracts.events import LogEvent, Phase, PhaseEvent
+from worker.contracts.events import LogEvent, PhaseEvent
+from worker.contracts.states import Phase
 from worker.engine.telemetry.log_forwarding import LogForwarder, LogRecord
 from worker.engine.telemetry.run_bootstrap import trade_bootstrap_code
 from worker.engine.telemetry.spool import Spool

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from worker.contracts.events import Phase
 from worker.contracts.names import Tuning
+from worker.contracts.states import Phase
 from worker.engine.control.checkpoint_saver import CheckpointSaver, SaveRequest
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.status_reporter import StatusReporter

@@ -9,7 +9,8 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from worker.contracts.events import Phase, ResumedEvent
+from worker.contracts.events import ResumedEvent
+from worker.contracts.states import Phase
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import RestoredCheckpoint
 from worker.engine.control.checkpoint_directory import RunPosition

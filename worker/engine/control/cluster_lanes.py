@@ -16,8 +16,7 @@ from ray import ObjectRef
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-from worker.contracts.events import LaneInfo
-from worker.contracts.lanes import NODE_ID_LABEL, LaneGrant
+from worker.contracts.lanes import NODE_ID_LABEL, LaneGrant, LaneInfo
 from worker.contracts.names import LaneRole
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import LaneLocation, LaneProgress

@@ -12,13 +12,12 @@ from worker.contracts.events import (
     EvaluationEvent,
     LogEvent,
     MetricsEvent,
-    Phase,
     PhaseEvent,
     PublishEvent,
     ResumedEvent,
     StateEvent,
 )
-from worker.contracts.states import END_STATES, RunState
+from worker.contracts.states import END_STATES, Phase, RunState
 
 pytestmark = pytest.mark.django_db
 
