@@ -10,9 +10,10 @@ import re
 from pathlib import Path
 
 import ray
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+from ray.exceptions import RayError
 
 from worker.engine.actors.reports import LaneLocation
+from worker.engine.control.node_task import run_beside
 
 logger = logging.getLogger(__name__)
 
@@ -24,21 +25,17 @@ STACKS = re.compile(r"^(\*\*\* SIG|\[.*logging\.cc:\d+: \*\*\* SIG|Fatal Python 
 """Where Ray and Python begin to print the stacks of a process that a signal ends."""
 RAYS_OWN = re.compile(r"^:(job_id|actor_name|task_name):.*\n?", re.MULTILINE)
 """Lines by which Ray knows whose output follows."""
-TIMEOUT_SECONDS = 15.0
-"""A task starts in seconds; a lane that was lost with its node has no files to be read, and the run goes on."""
 STREAMS = {"stderr": "err", "stdout": "out"}
 """The endings of Ray's files. NCCL warns on stdout."""
 
 
 def log_last_output(lane: str, location: LaneLocation | None) -> None:
     """Log the end of stderr and stdout of a lane's dead process, as far as its node still has them."""
-    if location is None or not location.node_id:
+    if location is None:
         return
-    where = NodeAffinitySchedulingStrategy(location.node_id, soft=False)
-    task = ray.remote(num_cpus=0, max_retries=0)(_ends_of_streams).options(scheduling_strategy=where)
     try:
-        found = ray.get(task.remote(location.pid), timeout=TIMEOUT_SECONDS)
-    except (ray.exceptions.RayError, OSError) as error:
+        found = run_beside(location, _ends_of_streams)
+    except (RayError, OSError) as error:
         logger.info("what lane %s wrote last cannot be read: %s", lane, error)
         return
     for stream, text in found.items():
