@@ -1,7 +1,7 @@
 """The hardware profile of a device of the pool: a known card's, or what is known of the card itself."""
 
 from fleet.models import Gpu
-from worker.contracts import device_names
+from worker.contracts.device_names import known_profile
 from worker.contracts.node_reports import GpuIdentity
 from worker.scheduling.profiles.described_cards import card_name
 
@@ -12,7 +12,7 @@ def profile_name(device: str) -> str | None:
     A card that the planner does not know is described by what its node reports: its memory, and the rates that were
     measured on it. `None` where no node has reported such a card yet.
     """
-    known = device_names.profile_name(device)
+    known = known_profile(device)
     if known is not None or not device:
         return known
     reported = (

@@ -19,7 +19,7 @@ from typing import IO
 from pydantic import ValidationError
 
 from worker.contracts.device_masks import takes_uuid
-from worker.contracts.device_names import profile_name
+from worker.contracts.device_names import known_profile
 from worker.contracts.node_reports import CardFigures, GpuReport
 
 logger = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class CardMeasurements:
 
     def _is_due(self, gpu: GpuReport) -> bool:
         model = gpu.identity.model
-        is_unknown = bool(model) and profile_name(model) is None and model not in self._figures
+        is_unknown = bool(model) and known_profile(model) is None and model not in self._figures
         return is_unknown and gpu.live.num_processes == 0 and not gpu.faults.is_lost
 
     def _with_figures(self, gpu: GpuReport) -> GpuReport:

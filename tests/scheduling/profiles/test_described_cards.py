@@ -2,7 +2,7 @@
 
 import pytest
 
-from worker.contracts.device_names import PROFILED_DEVICES, profile_name
+from worker.contracts.device_names import PROFILED_DEVICES, known_profile
 from worker.contracts.node_reports import CardFigures
 from worker.scheduling.profiles.described_cards import card_name, described_card
 from worker.scheduling.profiles.hardware import ACCELERATORS, GB, H20, H100, L40S
@@ -45,7 +45,7 @@ def test_any_other_name_is_refused(name: str) -> None:
     ],
 )
 def test_a_slice_of_a_card_is_not_the_card(device: str, expected: str | None) -> None:
-    assert profile_name(device) == expected
+    assert known_profile(device) == expected
 
 
 def test_the_names_in_the_contracts_are_those_of_the_profiles() -> None:
