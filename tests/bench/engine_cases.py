@@ -17,6 +17,7 @@ from worker.fixtures.shapes.caption_encoders import EMBEDDING_DIM, T5_NUM_TOKENS
 from worker.fixtures.tiny_models.chat_encoders import randomised
 from worker.fixtures.tiny_models.picture_pipelines import LATENT_CHANNELS, build_flux
 from worker.fixtures.tiny_models.tiny_pipelines import TINY_PIPELINES
+from worker.scheduling.profiles.image_models import FLUX
 from worker.scheduling.profiles.model_profile import ModelProfile
 
 HEAD_DIM = 64
@@ -51,6 +52,8 @@ class Size:
             text_tokens=T5_NUM_TOKENS,
             token_pixels=TOKEN_PIXELS,
             lora_parameters_per_rank=0.0,
+            lora_activation_bytes=FLUX.lora_activation_bytes,
+            full_activation_bytes=FLUX.full_activation_bytes,
             decoder_flops_per_pixel=0.0,
             decoder_parameters=0.0,
             decoder_values_per_pixel=0.0,

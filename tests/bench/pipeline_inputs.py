@@ -15,7 +15,7 @@ from worker.scheduling.core.costs import Cost
 from worker.scheduling.planning.bounds import work_seconds
 from worker.scheduling.planning.cost_estimates import PoolCosts, lane_costs, pool_costs
 from worker.scheduling.planning.memory import MemoryRole, lane_memory
-from worker.scheduling.planning.workload import Workload
+from worker.scheduling.planning.workload import MemorySavings, Workload
 from worker.scheduling.profiles.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator
 from worker.scheduling.profiles.image_models import FLUX, QWEN_IMAGE
 from worker.scheduling.profiles.model_profile import ModelProfile
@@ -105,6 +105,8 @@ def _work(
         num_frames=num_frames,
         num_denoising_steps=NUM_DENOISING_STEPS,
         trained_parameters=lora_rank * lora_parameters_per_rank,
+        # As the systems that are compared with do: their gradient checkpointing recomputes every block.
+        memory_savings=MemorySavings(num_recomputed_layers=profile.num_layers),
         scoring=scoring,
     )
 

@@ -56,9 +56,3 @@ def test_every_overridable_path_can_be_overridden_somewhere() -> None:
     for path, kind in OVERRIDABLE.items():
         line = f"{path}=true" if kind is bool else f"{path}=7"
         assert DeepSpeedSpec(config=ZeroConfig.ZERO3_CPUOFFLOAD, overrides=(line,)).overriding[path] in (True, 7)
-
-
-def test_large_models_are_recomputed_unless_the_spec_says_otherwise() -> None:
-    assert [DeepSpeedSpec().recomputed_blocks(number) for number in (2e6, 12e9)] == [0, 1]
-    assert DeepSpeedSpec(gradient_checkpointing=0).recomputed_blocks(12e9) == 0
-    assert DeepSpeedSpec(gradient_checkpointing=3).recomputed_blocks(2e6) == 3

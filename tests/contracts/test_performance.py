@@ -1,4 +1,4 @@
-"""The `performance` section: off by default, and what cannot go together is refused with the spec."""
+"""The `performance` section: what `auto` means for a run, and what cannot go together is refused with the spec."""
 
 from typing import Any
 
@@ -13,9 +13,35 @@ def spec_with(**sections: Any) -> RunSpec:
     return RunSpec.model_validate({"batch": {"num_prompts_per_batch": 2}, **document})
 
 
-def test_everything_is_off_by_default() -> None:
-    performance = spec_with().performance
-    assert (performance.compilation, performance.attention) == (Compilation.OFF, AttentionBackend.DEFAULT)
+BF16 = {"base_model": {"dtype": "bf16"}}
+FREE = (Compilation.INDUCTOR, AttentionBackend.AUTO)
+PLAIN = (Compilation.OFF, AttentionBackend.DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("sections", "expected"),
+    [
+        ({}, PLAIN),
+        (BF16, FREE),
+        ({**BF16, "pipeline": {"deterministic": True}}, PLAIN),
+        ({**BF16, "deepspeed": {"config": "zero3"}}, (Compilation.OFF, AttentionBackend.AUTO)),
+        ({"base_model": {"dtype": "bf16", "family": "sd3"}}, (Compilation.INDUCTOR, AttentionBackend.DEFAULT)),
+        ({**BF16, "performance": {"compilation": "off"}}, (Compilation.OFF, AttentionBackend.AUTO)),
+        ({"performance": {"attention": "_native_math"}}, (Compilation.OFF, AttentionBackend.MATH)),
+        (
+            {
+                "base_model": {"dtype": "bf16", "family": "qwen_image"},
+                "sampling": {"batched_cfg": True, "guidance_scale": 4.0},
+            },
+            (Compilation.INDUCTOR, AttentionBackend.DEFAULT),
+        ),
+    ],
+)
+def test_auto_is_fast_in_bf16_and_exact_where_single_elements_are_judged(
+    sections: dict[str, Any], expected: tuple[Compilation, AttentionBackend]
+) -> None:
+    kernels = spec_with(**sections).kernels
+    assert (kernels.compilation, kernels.attention) == expected
 
 
 @pytest.mark.parametrize(
@@ -31,15 +57,12 @@ def test_everything_is_off_by_default() -> None:
         ),
         (
             {"performance": {"attention": "flash"}, "pipeline": {"deterministic": True}},
-            "`performance.attention` must be _native_math or default with `pipeline.deterministic`, got flash",
+            "`performance.attention` must be one of _native_math, auto, default with `pipeline.deterministic`, got "
+            "flash",
         ),
         (
             {"performance": {"attention": "flash"}, "base_model": {"family": "sd3"}},
-            "`performance.attention` must be default for sd3, got flash",
-        ),
-        (
-            {"performance": {"attention": "flash"}, "base_model": {"family": "hunyuan_video"}},
-            "`performance.attention` must not be flash for hunyuan_video: it takes no attention mask",
+            "`performance.attention` must be auto for sd3, got flash",
         ),
         (
             {
@@ -48,10 +71,6 @@ def test_everything_is_off_by_default() -> None:
                 "sampling": {"batched_cfg": True, "guidance_scale": 4.0},
             },
             "must not be _native_flash for qwen_image with `sampling.batched_cfg`",
-        ),
-        (
-            {"performance": {"compilation": "aot_eager"}, "base_model": {"family": "sd3"}},
-            "`performance.compilation` must be off for sd3, got aot_eager",
         ),
     ],
 )

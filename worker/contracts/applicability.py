@@ -25,7 +25,7 @@ from worker.contracts.names import (
     TrainerAssist,
     Tuning,
 )
-from worker.contracts.performance import WITHOUT_KERNEL_CHOICE, AttentionBackend, Compilation
+from worker.contracts.performance import WITHOUT_ATTENTION_CHOICE, AttentionBackend
 
 Scalar = str | int | float | bool | None
 """A value of a field, as JSON."""
@@ -178,17 +178,12 @@ def _family() -> Iterator[Inapplicable]:
         _families(lambda traits: traits.guidance is GuidanceKind.EMBEDDED),
         "Guidance is an input of this model, so one forward pass is enough in any case.",
     )
-    without_choice = _named("base_model.family", (family.value for family in sorted(WITHOUT_KERNEL_CHOICE)))
-    for field, default in (
-        ("performance.compilation", Compilation.OFF),
-        ("performance.attention", AttentionBackend.DEFAULT),
-    ):
-        yield _fixed(
-            field,
-            without_choice,
-            "This family's transformer offers no choice of kernels.",
-            default.value,
-        )
+    yield _fixed(
+        "performance.attention",
+        _named("base_model.family", (family.value for family in sorted(WITHOUT_ATTENTION_CHOICE))),
+        "This family's transformer offers no choice of kernels.",
+        AttentionBackend.AUTO.value,
+    )
 
 
 def _rewards() -> Iterator[Inapplicable]:

@@ -47,9 +47,6 @@ class ZeroConfig(ExplainedName):
 
 Override = bool | int
 
-_LARGE = 1e9
-"""The parameters from which on a model's activations are recomputed by default: their memory then outweighs the time
-of recomputing them."""
 _ZERO = "zero_optimization."
 OVERRIDABLE: Mapping[str, type[Override]] = {
     f"{_ZERO}overlap_comm": bool,
@@ -109,8 +106,8 @@ class DeepSpeedSpec(Contract):
     explains each setting."""
     gradient_checkpointing: Annotated[int, Field(ge=0, le=MAX_TRANSFORMER_BLOCKS)] | None = None
     """Which transformer blocks are recomputed in the backward pass instead of keeping their activations: 0 none, 1 all,
-    n every n-th. Empty: all in a model of a billion parameters or more, else none. All costs about a third more
-    training time; take a larger n where memory allows."""
+    n every n-th. Empty: as few as each trainer lane's memory demands by the plan, which is usual. All costs about a
+    third more training time than none; set it where the plan turns out wrong."""
     offload_idle_states: bool = False
     """Move optimizer state and accumulated gradients to host memory while a trainer lane generates, and back before it
     trains. Turn it on when generation runs out of memory on colocated or lent trainer lanes; each switch of role then
@@ -123,12 +120,6 @@ class DeepSpeedSpec(Contract):
     def zero_stage(self) -> Literal[0, 1, 2, 3]:
         """ZeRO's stage in `config`."""
         return self.config.stage
-
-    def recomputed_blocks(self, num_parameters: float) -> int:
-        """`gradient_checkpointing`, or its default for a transformer of `num_parameters`."""
-        if self.gradient_checkpointing is not None:
-            return self.gradient_checkpointing
-        return int(num_parameters >= _LARGE)
 
     @property
     def overriding(self) -> dict[str, Override]:

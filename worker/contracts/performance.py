@@ -3,6 +3,8 @@
 Two other settings for speed stand where they belong: `sampling.batched_cfg` and `base_model.dtype`.
 """
 
+from typing import Literal
+
 from worker.contracts.base import Contract
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import ExplainedName, ModelFamily
@@ -12,6 +14,7 @@ from worker.contracts.sections import SamplingSpec
 class Compilation(ExplainedName):
     """Backends of `torch.compile`."""
 
+    AUTO = "auto", "Inductor where the base is in bf16 and neither ZeRO 3 nor determinism forbids it, else off."
     OFF = "off", "PyTorch eager mode, as diffusers runs it."
     INDUCTOR = "inductor", "Fused kernels of torch.compile. CPU lanes run without."
     AOT_EAGER = "aot_eager", "Forward and backward captured but not fused: slower than off, for debugging."
@@ -21,6 +24,7 @@ class AttentionBackend(ExplainedName):
     """Attention backends of diffusers, by its names. Those without a gradient, and those that download code, are left
     out."""
 
+    AUTO = "auto", "In bf16 on Hopper GPUs cuDNN's, where no tokens are masked; elsewhere default."
     DEFAULT = "default", "What diffusers and PyTorch choose."
     MATH = "_native_math", "Plain matrix products: slow, the most exact, on any device."
     FLASH_SDPA = "_native_flash", "PyTorch's FlashAttention."
@@ -31,8 +35,8 @@ class AttentionBackend(ExplainedName):
     NPU = "_native_npu", "The kernel of Ascend NPUs."
 
 
-REPEATABLE_BACKENDS = frozenset({AttentionBackend.DEFAULT, AttentionBackend.MATH})
-"""Backends that are bitwise repeatable: the others may sum gradients in any order."""
+REPEATABLE_BACKENDS = frozenset({AttentionBackend.AUTO, AttentionBackend.DEFAULT, AttentionBackend.MATH})
+"""Backends that are bitwise repeatable, or give way to one that is: the others may sum gradients in any order."""
 
 WITHOUT_MASKS = frozenset({AttentionBackend.FLASH_SDPA, AttentionBackend.FLASH})
 """Backends that take no attention mask."""
@@ -48,21 +52,47 @@ NOT_ON_A_CPU = frozenset(
 )
 """Backends that a lane without an accelerator replaces with the default, as it does `inductor`."""
 
-WITHOUT_KERNEL_CHOICE = frozenset({ModelFamily.SD3})
-"""Families whose transformer diffusers neither compiles block by block nor lets choose its attention."""
+WITHOUT_ATTENTION_CHOICE = frozenset({ModelFamily.SD3})
+"""Families whose transformer's attention diffusers does not let choose."""
 
 
 class PerformanceSpec(Contract):
     """Kernels of the transformer, on every lane that generates, replays or trains. Results change by rounding only,
     which the replay gate bounds."""
 
-    compilation: Compilation = Compilation.OFF
+    compilation: Compilation = Compilation.AUTO
     """Backend of `torch.compile` for the transformer's repeated blocks. `inductor` speeds up most models on GPUs, after
-    some minutes of compilation at the start and for each new shape; `off` is usual for short runs and for finding
-    errors. Not available with ZeRO 3."""
-    attention: AttentionBackend = AttentionBackend.DEFAULT
-    """Attention kernel of the transformer. `default` is usual; on Hopper GPUs `_native_cudnn` was measured 1.7 to 2.3
+    some minutes of compilation at the start and for each new shape; `auto` is usual, `off` for short runs and for
+    finding errors. Not available with ZeRO 3."""
+    attention: AttentionBackend = AttentionBackend.AUTO
+    """Attention kernel of the transformer. `auto` is usual: on Hopper GPUs `_native_cudnn` was measured 1.7 to 2.3
     times as fast as FlashAttention-2. CPU lanes use the default in place of kernels for accelerators."""
+
+    def chosen(
+        self,
+        family: ModelFamily,
+        sampling: SamplingSpec,
+        deepspeed: DeepSpeedSpec,
+        *,
+        dtype: Literal["fp32", "bf16"],
+        deterministic: bool,
+    ) -> "PerformanceSpec":
+        """The kernels with `auto` decided by what a run is; what its cards are then still decides about attention.
+
+        In fp32 nothing is chosen: the replay gate judges single elements there, and rounding must be the least.
+        """
+        is_free = dtype == "bf16" and not deterministic
+        compilation, attention = self.compilation, self.attention
+        if compilation is Compilation.AUTO:
+            compilation = Compilation.INDUCTOR if is_free and deepspeed.zero_stage < 3 else Compilation.OFF
+        is_fixed = family in WITHOUT_ATTENTION_CHOICE or _why_masked(family, sampling) is not None
+        if attention is AttentionBackend.AUTO and (is_fixed or not is_free):
+            attention = AttentionBackend.DEFAULT
+        return PerformanceSpec(compilation=compilation, attention=attention)
+
+
+DIFFUSERS_CHOICE = PerformanceSpec(compilation=Compilation.OFF, attention=AttentionBackend.DEFAULT)
+"""A transformer as diffusers loads it."""
 
 
 def performance_problems(
@@ -75,20 +105,17 @@ def performance_problems(
 ) -> list[str]:
     """Settings that cannot be combined with the rest of the spec, each as a sentence for the user."""
     found = []
-    if family in WITHOUT_KERNEL_CHOICE:
-        chosen = {"compilation": performance.compilation, "attention": performance.attention}
-        found += [
-            f"`performance.{name}` must be {default} for {family}, got {chosen[name]}: its transformer in diffusers "
-            "offers no choice"
-            for name, default in (("compilation", Compilation.OFF), ("attention", AttentionBackend.DEFAULT))
-            if chosen[name] is not default
-        ]
+    if family in WITHOUT_ATTENTION_CHOICE and performance.attention is not AttentionBackend.AUTO:
+        found.append(
+            f"`performance.attention` must be {AttentionBackend.AUTO} for {family}, got {performance.attention}: its "
+            "transformer in diffusers offers no choice"
+        )
     if performance.attention in WITHOUT_MASKS and (why := _why_masked(family, sampling)) is not None:
         found.append(
             f"`performance.attention` must not be {performance.attention} for {family}{why}: it takes no attention "
             f"mask, which padded prompts need; use {AttentionBackend.DEFAULT}"
         )
-    if performance.compilation is not Compilation.OFF and deepspeed.zero_stage == 3:
+    if performance.compilation not in (Compilation.AUTO, Compilation.OFF) and deepspeed.zero_stage == 3:
         found.append(
             f"`performance.compilation` must be off for ZeRO 3, got {performance.compilation}: weights that are "
             "gathered layer by layer cannot be captured; use ZeRO 2, or turn compilation off"
@@ -99,9 +126,10 @@ def performance_problems(
             "depend on the order in which a lane meets shapes"
         )
     if performance.attention not in REPEATABLE_BACKENDS and deterministic:
-        repeatable = " or ".join(sorted(REPEATABLE_BACKENDS))
+        repeatable = ", ".join(sorted(REPEATABLE_BACKENDS))
         found.append(
-            f"`performance.attention` must be {repeatable} with `pipeline.deterministic`, got {performance.attention}: "
+            f"`performance.attention` must be one of {repeatable} with `pipeline.deterministic`, got "
+            f"{performance.attention}: "
             "its gradients are summed in no fixed order"
         )
     return found
@@ -109,9 +137,7 @@ def performance_problems(
 
 def _why_masked(family: ModelFamily, sampling: SamplingSpec) -> str | None:
     """The condition under which a family's transformer masks tokens, as the end of a clause; `None` if it never
-    does."""
-    if family is ModelFamily.HUNYUAN_VIDEO:
-        return ""
+    does. HunyuanVideo's padding is cropped."""
     is_guided = max(sampling.guidance_scale, sampling.training_guidance) > 1
     if family in (ModelFamily.QWEN_IMAGE, ModelFamily.Z_IMAGE) and sampling.batched_cfg and is_guided:
         return " with `sampling.batched_cfg`"

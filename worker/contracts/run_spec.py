@@ -186,6 +186,17 @@ class RunSpec(Contract):
         _ = self.algebra
         return self
 
+    @property
+    def kernels(self) -> PerformanceSpec:
+        """`performance` with `auto` decided, as far as the spec decides it."""
+        return self.performance.chosen(
+            self.base_model.family,
+            self.sampling,
+            self.deepspeed,
+            dtype=self.base_model.dtype,
+            deterministic=self.pipeline.deterministic,
+        )
+
     def _check_tuning(self) -> None:
         if self.tuning is Tuning.FULL and self.base_model.dtype == "bf16" and not self.deepspeed.zero_stage:
             raise ValueError(

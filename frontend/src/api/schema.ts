@@ -2549,7 +2549,7 @@ export interface components {
          *     out.
          * @enum {string}
          */
-        readonly AttentionBackend: "default" | "_native_math" | "_native_flash" | "_native_efficient" | "_native_cudnn" | "flash" | "xformers" | "_native_npu";
+        readonly AttentionBackend: "auto" | "default" | "_native_math" | "_native_flash" | "_native_efficient" | "_native_cudnn" | "flash" | "xformers" | "_native_npu";
         /** @description One change that somebody asked for. */
         readonly AuditRow: {
             readonly id: number;
@@ -3104,7 +3104,7 @@ export interface components {
          * @description Backends of `torch.compile`.
          * @enum {string}
          */
-        readonly Compilation: "off" | "inductor" | "aot_eager";
+        readonly Compilation: "auto" | "off" | "inductor" | "aot_eager";
         readonly ConfigurationToImport: {
             /** @description Of which trainer's configuration it is the text. Default: what the text looks like. */
             readonly kind?: components["schemas"]["ImportKind"] | components["schemas"]["NullEnum"];
@@ -3326,8 +3326,8 @@ export interface components {
             readonly overrides: readonly string[];
             /**
              * @description Which transformer blocks are recomputed in the backward pass instead of keeping their activations: 0 none, 1 all,
-             *     n every n-th. Empty: all in a model of a billion parameters or more, else none. All costs about a third more
-             *     training time; take a larger n where memory allows.
+             *     n every n-th. Empty: as few as each trainer lane's memory demands by the plan, which is usual. All costs about a
+             *     third more training time than none; set it where the plan turns out wrong.
              * @default null
              */
             readonly gradient_checkpointing: number | null;
@@ -6107,15 +6107,15 @@ export interface components {
         readonly PerformanceSpec: {
             /**
              * @description Backend of `torch.compile` for the transformer's repeated blocks. `inductor` speeds up most models on GPUs, after
-             *     some minutes of compilation at the start and for each new shape; `off` is usual for short runs and for finding
-             *     errors. Not available with ZeRO 3.
-             * @default off
+             *     some minutes of compilation at the start and for each new shape; `auto` is usual, `off` for short runs and for
+             *     finding errors. Not available with ZeRO 3.
+             * @default auto
              */
             readonly compilation: components["schemas"]["Compilation"];
             /**
-             * @description Attention kernel of the transformer. `default` is usual; on Hopper GPUs `_native_cudnn` was measured 1.7 to 2.3
+             * @description Attention kernel of the transformer. `auto` is usual: on Hopper GPUs `_native_cudnn` was measured 1.7 to 2.3
              *     times as fast as FlashAttention-2. CPU lanes use the default in place of kernels for accelerators.
-             * @default default
+             * @default auto
              */
             readonly attention: components["schemas"]["AttentionBackend"];
         };
@@ -8243,8 +8243,8 @@ export interface components {
             readonly deepspeed: components["schemas"]["DeepSpeedSpec"];
             /**
              * @default {
-             *       "compilation": "off",
-             *       "attention": "default"
+             *       "compilation": "auto",
+             *       "attention": "auto"
              *     }
              */
             readonly performance: components["schemas"]["PerformanceSpec"];
@@ -14781,7 +14781,7 @@ export const actionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];
 export const alternativeChangeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AlternativeChange"]> = ["fewer_lanes", "fewer_reward_lanes", "rewards_on_cpus", "other_pool"];
-export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
+export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["auto", "default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
 export const baseModelSpecDtypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BaseModelSpec"]["dtype"]> = ["fp32", "bf16"];
 export const bulkItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkItemType"]> = ["costs", "groups", "lend", "log", "metrics", "queues", "spans", "staleness"];
 export const bulkRequestActionEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkRequestActionEnum"]> = ["stop", "cancel", "archive", "unarchive", "tag", "untag"];
@@ -14793,7 +14793,7 @@ export const commandDoneEventTypeValues: ReadonlyArray<FlattenedDeepRequired<com
 export const commandDoneItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneItem"]["type"]> = ["command_done"];
 export const commandItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandItem"]["type"]> = ["command"];
 export const commandKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now", "resize"];
-export const compilationValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Compilation"]> = ["off", "inductor", "aot_eager"];
+export const compilationValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Compilation"]> = ["auto", "off", "inductor", "aot_eager"];
 export const costsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CostsEvent"]["type"]> = ["costs"];
 export const costsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CostsItem"]["type"]> = ["costs"];
 export const danceGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DanceGrpoSpec"]["advantage_std"]> = ["group", "batch"];

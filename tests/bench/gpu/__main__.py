@@ -16,6 +16,7 @@ from tests.bench.gpu.bench_report import BAD, NO_MEASUREMENT, BenchReport
 from tests.bench.gpu.plan_table import plan_table
 from tests.bench.gpu.stage_budgets import BUDGETS
 from tests.bench.gpu.supervisor import supervise
+from worker.engine.devices.allocator import set_allocator
 
 MINUTES = 9.0
 """Ten, less a minute to set up the environment, to start, and for the case that is open when the time is used up."""
@@ -35,6 +36,8 @@ def main() -> int:
     arguments = parser.parse_args()
     path = arguments.out.absolute()
     path.unlink(missing_ok=True)
+    # The stages are processes of their own, which inherit it.
+    set_allocator()
     supervise(path, [name for name in BUDGETS if name in arguments.only], minutes=arguments.minutes)
     report = BenchReport.read(path)
     print(plan_table(report))

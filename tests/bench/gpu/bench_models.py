@@ -46,7 +46,8 @@ class LoadedModel:
     """Of LoRA."""
 
     def spec(self, size: SampleSize, *, members: int, micro_batch_size: int | None = None, **sections: Any) -> RunSpec:
-        """A run on this model: one prompt, one group of `members`, two denoising steps of which one is stochastic."""
+        """A run on this model: one prompt, one group of `members`, two denoising steps of which one is stochastic.
+        Blocks are compiled only where `sections` has a `performance`: compiling takes longer than most stages have."""
         return RunSpec.model_validate(
             {
                 "base_model": {"path": self.model.hub_id, "family": self.model.family.value, "dtype": self.model.dtype},
@@ -65,6 +66,7 @@ class LoadedModel:
                     "group_size": max(2, members),
                     "micro_batch_size": micro_batch_size or members,
                 },
+                "performance": {"compilation": "off"},
                 **sections,
             }
         )

@@ -1,12 +1,12 @@
 """One forward pass of a model, done in one of several ways, and its row in the report.
 
-The plain pass has no LoRA layers and no autocast: the transformer in bf16, called with the inputs that the engine's own
+The plain pass has no LoRA layers: the transformer in bf16, called with the inputs that the engine's own
 pass gives it. What the engine adds is the difference.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -16,19 +16,18 @@ from tests.bench.gpu.bench_models import LoadedModel, Prediction
 from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.bench_shapes import SampleSize
 from tests.bench.gpu.kernel_kinds import seconds_by_kind
-from tests.bench.gpu.rates import Work, compared, planned_device, planned_forward_seconds, timed, with_rate
+from tests.bench.gpu.rates import Work, compared, planned_forward_seconds, timed, with_rate
 from tests.bench.gpu.stage_runner import GpuBench, NotMeasurableError
-from worker.contracts.performance import NOT_ON_A_CPU, AttentionBackend, Compilation, PerformanceSpec
+from worker.contracts.performance import DIFFUSERS_CHOICE, NOT_ON_A_CPU, AttentionBackend, Compilation, PerformanceSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
-from worker.scheduling.planning.memory import MemoryRole, lane_memory
-from worker.scheduling.profiles.hardware import CPU_CORE
+from worker.scheduling.planning.memory import generation_activations
 
 GIB = 2**30
 COMPILING_SECONDS = 40.0
 """About what the compiler takes for the two kinds of blocks of FLUX.1; an estimate."""
-SHIPPED, PLAIN = "as shipped", "plain bf16"
+SHIPPED, PLAIN, UNCHOSEN = "as shipped", "plain bf16", "with LoRA, uncompiled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +35,15 @@ class Variant:
     """One way to run the same pass."""
 
     name: str
-    performance: PerformanceSpec | None = None
+    performance: PerformanceSpec = field(default_factory=PerformanceSpec)
+    """What a spec leaves open by default is what is shipped."""
     is_plain: bool = False
 
 
-def compiling_seconds(performance: PerformanceSpec | None) -> float:
+def compiling_seconds(performance: PerformanceSpec) -> float:
     """What a pass with these kernels takes at least before its first result: a case that could not end is not begun."""
-    is_compiled = performance is not None and performance.compilation is not Compilation.OFF
-    return COMPILING_SECONDS if is_compiled else 0.0
+    uncompiled = (Compilation.OFF, Compilation.AUTO) if on_cpu() else (Compilation.OFF,)
+    return 0.0 if performance.compilation in uncompiled else COMPILING_SECONDS
 
 
 def unavailable(performance: PerformanceSpec) -> str | None:
@@ -70,13 +70,12 @@ class Passes:
         if self._variant.name == SHIPPED:
             planned = planned_forward_seconds(profile, num_tokens, batch)
             work = self._loaded.workload(self._loaded.spec(size, members=batch))
-            plan = lane_memory(work, planned_device() or CPU_CORE, MemoryRole.ROLLOUT)
             # The planner's fragment holds two trajectories at least.
             held = values.get("added_bytes") if batch > 1 else None
             case = f"{self._loaded.model.name}: forward {size} × {batch}"
             row["compared"] = [
                 *compared(case, planned, values["seconds"], "s"),
-                *compared(f"{case}, activations", plan.activations / GIB, held and held / GIB, "GiB"),
+                *compared(f"{case}, activations", generation_activations(work) / GIB, held and held / GIB, "GiB"),
             ]
         return row
 
@@ -84,7 +83,7 @@ class Passes:
         return seconds_by_kind(self._work(size, batch))
 
     def _work(self, size: SampleSize, batch: int) -> Work:
-        spec = self._loaded.spec(size, members=batch)
+        spec = self._loaded.spec(size, members=batch, performance=self._variant.performance)
         if self._adapter is None:
             self._adapter = self._loaded_adapter(spec)
         adapter = self._adapter
@@ -99,9 +98,7 @@ class Passes:
         return shipped
 
     def _loaded_adapter(self, spec: RunSpec) -> ModelAdapter:
-        performance = self._variant.performance or spec.performance
-        if self._variant.is_plain:
-            performance = PerformanceSpec(compilation=Compilation.OFF, attention=AttentionBackend.DEFAULT)
+        performance = DIFFUSERS_CHOICE if self._variant.is_plain else spec.kernels
         try:
             return self._loaded.adapter(spec, performance, is_trained=not self._variant.is_plain)
         except ModelLoadError as error:

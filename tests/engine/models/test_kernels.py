@@ -17,7 +17,7 @@ from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.performance import (
     NOT_ON_A_CPU,
-    WITHOUT_KERNEL_CHOICE,
+    WITHOUT_ATTENTION_CHOICE,
     AttentionBackend,
     Compilation,
     PerformanceSpec,
@@ -33,7 +33,7 @@ from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
 
 COMPILED = PerformanceSpec(compilation=Compilation.AOT_EAGER)
-CHOOSING = [family for family in FAMILY_TRAITS if family not in WITHOUT_KERNEL_CHOICE]
+CHOOSING = [family for family in FAMILY_TRAITS if family not in WITHOUT_ATTENTION_CHOICE]
 
 
 @pytest.fixture(autouse=True)
@@ -58,14 +58,23 @@ def velocity(model: ModelAdapter) -> torch.Tensor:
 
 def test_diffusers_offers_each_backend() -> None:
     known = {backend.value for backend in AttentionBackendName}
-    assert {backend.value for backend in AttentionBackend} - {"default"} <= known
+    assert {backend.value for backend in AttentionBackend} - {"auto", "default"} <= known
 
 
 @pytest.mark.parametrize("family", FAMILY_TRAITS)
 def test_families_without_a_choice_are_those_of_diffusers(checkpoint_of: CheckpointOf, family: ModelFamily) -> None:
     experts = experts_of(load_family(family, checkpoint_of(family)).transformer).values()
-    offers = all(getattr(expert, "_repeated_blocks", None) for expert in experts)
-    assert offers == (family not in WITHOUT_KERNEL_CHOICE)
+    processors = [module.processor for expert in experts for module in expert.modules() if hasattr(module, "processor")]
+    offers = any(hasattr(processor, "_attention_backend") for processor in processors)
+    assert offers == (family not in WITHOUT_ATTENTION_CHOICE)
+
+
+@pytest.mark.parametrize("family", FAMILY_TRAITS)
+def test_every_familys_blocks_are_compiled(checkpoint_of: CheckpointOf, family: ModelFamily) -> None:
+    model = load_family(family, checkpoint_of(family), performance=COMPILED)
+    for expert in experts_of(model.transformer).values():
+        compiled = [module for module in expert.modules() if module._compiled_call_impl is not None]
+        assert len(compiled) >= 2, "the tiny models have two blocks at least"
 
 
 @pytest.mark.parametrize("family", CHOOSING)
@@ -115,7 +124,7 @@ def test_a_backend_without_masks_is_refused_exactly_where_the_transformer_masks(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", [ModelFamily.FLUX, ModelFamily.WAN22])
+@pytest.mark.parametrize("family", [ModelFamily.FLUX, ModelFamily.WAN22, ModelFamily.SD3])
 def test_compiled_rollout_and_compiled_replay_are_one_policy(
     checkpoint_of: CheckpointOf, process_group: None, family: ModelFamily
 ) -> None:

@@ -1,5 +1,7 @@
 """LoRA layers go where the spec says, or the run does not start."""
 
+from typing import Any
+
 import pytest
 import torch
 from peft import get_peft_model_state_dict
@@ -7,6 +9,7 @@ from peft import get_peft_model_state_dict
 from worker.contracts.sections import BaseModelSpec, LoraSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
+from worker.engine.models.compute_copies import MasterWeightLinear
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.lora import add_lora, lora_disabled, lora_parameters
 from worker.engine.models.registry import load_model
@@ -44,6 +47,41 @@ def test_default_targets_cover_attention_mlp_and_projections(tiny_checkpoint: st
     names = lora_parameters(model_with_lora(tiny_checkpoint).transformer)
     for part in ("attn.to_q", "attn.add_k_proj", "ff.net.2", "ff_context.net.0.proj", "proj_mlp", "proj_out"):
         assert any(f"{part}.lora_A" in name for name in names), part
+
+
+def test_the_output_layer_has_no_lora_by_default_though_blocks_have_layers_of_its_name(tiny_checkpoint: str) -> None:
+    names = lora_parameters(model_with_lora(tiny_checkpoint).transformer)
+    assert "single_transformer_blocks.0.proj_out.lora_A.weight" in names
+    assert "proj_out.lora_A.weight" not in names
+    chosen = lora_parameters(model_with_lora(tiny_checkpoint, targets=("proj_out",)).transformer)
+    assert "proj_out.lora_A.weight" in chosen
+
+
+def test_on_a_bf16_base_lora_layers_compute_in_bf16_and_have_fp32_gradients(tiny_checkpoint: str) -> None:
+    model = model_with_lora(tiny_checkpoint, dtype="bf16")
+    seen: set[torch.dtype] = set()
+    for module in model.transformer.modules():
+        if isinstance(module, MasterWeightLinear):
+            module.register_forward_hook(lambda _, inputs, output: seen.update({inputs[0].dtype, output.dtype}))
+    conditioning = Conditioning(prompt=model.encode_prompt("a red square"), height=32, width=32, guidance_scale=1.0)
+    model.predict_velocity(torch.randn(2, 16, 16), torch.full((2,), 0.5), conditioning).square().sum().backward()
+    assert seen == {torch.bfloat16}
+    gradients = {name: parameter.grad for name, parameter in lora_parameters(model.transformer).items()}
+    assert {None if each is None else each.dtype for each in gradients.values()} == {torch.float32}
+    assert any(float(each.norm()) > 0 for each in gradients.values() if each is not None)
+
+
+def test_without_a_lora_a_bf16_prediction_is_the_transformers_own(tiny_checkpoint: str) -> None:
+    """To the bit: nothing around the transformer casts what diffusers would not."""
+    model = load_model(BaseModelSpec(dtype="bf16"), tiny_checkpoint)
+    calls: list[dict[str, Any]] = []
+    hook = model.transformer.register_forward_pre_hook(lambda _, __, named: calls.append(named), with_kwargs=True)
+    ours = velocity(model)
+    hook.remove()
+    with torch.no_grad():
+        theirs = model.transformer(**calls[0])[0]
+    assert theirs.dtype is torch.bfloat16
+    assert torch.equal(ours, theirs.float())
 
 
 def test_a_target_that_matches_nothing_is_refused_with_what_exists(tiny_checkpoint: str) -> None:

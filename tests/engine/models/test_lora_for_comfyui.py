@@ -97,7 +97,8 @@ def test_every_layer_has_a_name_in_comfyui_but_for_those_that_are_refused(family
 
 def test_a_layer_that_comfyui_would_leave_out_is_refused(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
     model = load_family(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN))
-    add_lora(model.transformer, LORA, ("condition_embedder.time_proj",), seed=1)
+    outside = LORA.model_copy(update={"targets": ("condition_embedder.time_proj",)})
+    add_lora(model.transformer, outside, model.default_lora_targets, seed=1)
     model.save_lora(str(tmp_path), lora_parameters(model.transformer))
     with pytest.raises(TandemError, match=r"no name for the layer condition_embedder.time_proj of wan"):
         write_for_comfyui(tmp_path / LORA_FILE, tmp_path / "reds.safetensors", "wan")

@@ -40,7 +40,7 @@ def test_the_gradient_is_the_formulas_mean_over_all_pairs(
     kl_coefficient: float,
 ) -> None:
     sections = {
-        "algorithm": {"kl_coefficient": kl_coefficient, "clip_range": 0.02},
+        "algorithm": {"kl_coefficient": kl_coefficient, "clip_range": 0.005},
         "optimizer": UNCLIPPED,
         "deepspeed": {"config": f"zero{stage}"},
     }

@@ -10,13 +10,21 @@ from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import Tuning
 from worker.contracts.sections import SamplingSpec
 from worker.engine.trainer.zero.deepspeed_config import MAX_BUCKET_NUMEL as OF_THE_ENGINE
-from worker.scheduling.planning.memory import MAX_BUCKET_NUMEL, LaneMemory, MemoryRole, host_bytes, lane_memory
+from worker.scheduling.planning.memory import (
+    MAX_BUCKET_NUMEL,
+    LaneMemory,
+    MemoryRole,
+    host_bytes,
+    lane_memory,
+    recomputing_on,
+)
 from worker.scheduling.planning.workload import MemorySavings, PolicyCopies, Workload
-from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S
-from worker.scheduling.profiles.image_models import QWEN_IMAGE, SHAPES
+from worker.scheduling.profiles.hardware import CPU_CORE, GB, H100, L40S
+from worker.scheduling.profiles.image_models import FLUX, QWEN_IMAGE, SHAPES
 from worker.scheduling.profiles.known_models import PROFILES
 
 LORA = 64 * 60 * 8 * 6144
+ALL_RECOMPUTED = MemorySavings(num_recomputed_layers=60)
 
 
 def workload(
@@ -33,6 +41,7 @@ def workload(
         num_denoising_steps=20,
         trained_parameters=PROFILES[profile].lora_parameters(64),
         zero_stage=zero_stage,
+        memory_savings=ALL_RECOMPUTED,
     )
 
 
@@ -40,7 +49,7 @@ def test_a_trainer_holds_weights_state_and_checkpointed_activations() -> None:
     memory = lane_memory(workload(), H100, MemoryRole.TRAINER, num_ranks=4)
     assert memory.weights == 2 * 20.4e9
     assert memory.adapter + memory.gradients + memory.optimizer == 16 * LORA
-    assert memory.activations == 2 * (1024 + 64) * 3072 * (2 * 60 + 34)
+    assert memory.activations == 2 * (1024 + 64) * 3072 * (2 * 60 + QWEN_IMAGE.lora_activation_bytes)
     assert memory.decoder == memory.trajectories == 0
 
 
@@ -53,9 +62,9 @@ def test_a_rollout_lane_holds_no_gradients_and_no_moments() -> None:
 
 
 def test_a_lane_that_does_both_holds_the_frozen_weights_once() -> None:
-    both = lane_memory(workload(), L40S, MemoryRole.BOTH)
+    both = lane_memory(workload(), H100, MemoryRole.BOTH)
     assert both.weights == 2 * 20.4e9
-    assert both.fits(L40S)
+    assert both.fits(H100)
     assert both.adapter == 2 * 4 * LORA
 
 
@@ -72,7 +81,10 @@ def test_zero_partitions_moments_then_gradients_then_weights() -> None:
 def test_what_is_in_host_memory_is_not_on_the_device() -> None:
     def at(role: MemoryRole, **memory_savings: bool) -> LaneMemory:
         return lane_memory(
-            replace(workload(zero_stage=3), memory_savings=MemorySavings(**memory_savings)), H100, role, num_ranks=8
+            replace(workload(zero_stage=3), memory_savings=replace(ALL_RECOMPUTED, **memory_savings)),
+            H100,
+            role,
+            num_ranks=8,
         )
 
     assert at(MemoryRole.TRAINER, optimizer_on_host=True).optimizer == 0
@@ -85,24 +97,47 @@ def test_what_is_in_host_memory_is_not_on_the_device() -> None:
 
 @pytest.mark.parametrize(("every", "num_kept"), [(0, 60), (1, 0), (2, 30), (7, 51)])
 def test_layers_that_are_not_recomputed_keep_all_their_activations(every: int, num_kept: int) -> None:
-    memory = lane_memory(
-        replace(workload(), memory_savings=MemorySavings(recomputed_blocks=every)), H100, MemoryRole.TRAINER
-    )
-    under_way = 34 if every else 0
-    assert memory.activations == 2 * (1024 + 64) * 3072 * (2 * (60 - num_kept) + 34 * num_kept + under_way)
+    memory = lane_memory(workload().recomputing(60 - num_kept), H100, MemoryRole.TRAINER)
+    kept = QWEN_IMAGE.lora_activation_bytes
+    under_way = kept if every else 0
+    assert memory.activations == 2 * (1024 + 64) * 3072 * (2 * (60 - num_kept) + kept * num_kept + under_way)
 
 
 def test_in_zero_3_a_layer_that_is_not_recomputed_stays_gathered() -> None:
     work = workload(zero_stage=3)
-    not_recomputed = replace(work, memory_savings=MemorySavings(recomputed_blocks=0))
-    assert lane_memory(not_recomputed, H100, MemoryRole.TRAINER, num_ranks=8).weights == pytest.approx(
+    assert lane_memory(work.recomputing(0), H100, MemoryRole.TRAINER, num_ranks=8).weights == pytest.approx(
         40.8e9 * (1 + 1 / 8)
     )
 
 
 def test_a_lane_that_does_not_fit_is_recognised() -> None:
-    assert lane_memory(workload(micro_batch_size=2), L40S, MemoryRole.TRAINER).fits(L40S)
-    assert not lane_memory(workload(micro_batch_size=16), L40S, MemoryRole.TRAINER).fits(L40S)
+    work = workload(profile=FLUX.name)
+    assert lane_memory(work.recomputing(FLUX.num_layers), L40S, MemoryRole.TRAINER).fits(L40S)
+    assert not lane_memory(work.recomputing(0), L40S, MemoryRole.TRAINER).fits(L40S)
+
+
+@pytest.mark.parametrize("memory_gb", [30, 35, 40, 48, 60, 80])
+@pytest.mark.parametrize("role", [MemoryRole.TRAINER, MemoryRole.BOTH])
+def test_a_lane_recomputes_the_fewest_layers_with_which_it_fits(memory_gb: int, role: MemoryRole) -> None:
+    device = replace(L40S, memory_bytes=memory_gb * GB)
+    work = replace(workload(profile=FLUX.name), memory_savings=MemorySavings())
+    number = recomputing_on(work, device, role, num_ranks=2).num_recomputed_layers
+    held = [
+        lane_memory(work.recomputing(each), device, role, num_ranks=2).fits(device)
+        for each in range(FLUX.num_layers + 1)
+    ]
+    assert number == (held.index(True) if any(held) else FLUX.num_layers)
+    assert lane_memory(work, device, role, num_ranks=2).fits(device) == any(held)
+
+
+def test_the_number_that_a_spec_gives_is_kept_whatever_the_memory() -> None:
+    tiny = replace(L40S, memory_bytes=1 * GB)
+    assert recomputing_on(workload(), tiny, MemoryRole.TRAINER, num_ranks=1) == workload()
+
+
+def test_accelerators_keep_a_reserve_in_proportion_and_a_core_next_to_nothing() -> None:
+    reserves = {device.name: lane_memory(workload(), device, MemoryRole.ROLLOUT).reserve for device in (H100, CPU_CORE)}
+    assert reserves == {"h100": pytest.approx(3e9 + 0.05 * H100.memory_bytes), "cpu": pytest.approx(0.1e9)}
 
 
 def test_the_shapes_model_fits_a_core_of_this_machine_many_times() -> None:
@@ -124,7 +159,7 @@ def full(
         trained_parameters=ALL,
         weight_bytes=weight_bytes,
         copies=copies or PolicyCopies(),
-        memory_savings=MemorySavings(**memory_savings),
+        memory_savings=replace(ALL_RECOMPUTED, **memory_savings),
     )
 
 

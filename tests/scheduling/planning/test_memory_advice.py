@@ -16,7 +16,7 @@ def spec(path: str = "Qwen/Qwen-Image", **sections: Any) -> RunSpec:
         "rewards": [{"name": "colorfulness"}],
         "lora": {"rank": 64},
         "sampling": {"height": 512, "width": 512},
-        "batch": {"num_prompts_per_batch": 2, "micro_batch_size": 2, "fragment_size": 1},
+        "batch": {"num_prompts_per_batch": 2, "group_size": 64, "micro_batch_size": 2, "fragment_size": 1},
         "lanes": {"num_rollout": 4, "num_trainer": 4},
     }
     for name, section in sections.items():
@@ -31,14 +31,14 @@ def test_a_run_that_fits_is_not_warned_about() -> None:
 @pytest.mark.parametrize(
     ("sections", "remedy"),
     [
-        ({"deepspeed": {"gradient_checkpointing": 0}}, "It would fit with `deepspeed.gradient_checkpointing: 1`."),
-        ({"batch": {"micro_batch_size": 16}}, "`deepspeed.gradient_checkpointing: 1`, `batch.micro_batch_size: 1`."),
+        ({"deepspeed": {"gradient_checkpointing": 0}}, "It would fit with `deepspeed.gradient_checkpointing: empty`."),
+        ({"batch": {"micro_batch_size": 32}}, "It would fit with `batch.micro_batch_size: 1`."),
     ],
 )
 def test_a_trainer_lane_that_does_not_fit_is_warned_of_with_a_remedy(sections: dict[str, Any], remedy: str) -> None:
-    (warning,) = memory_warnings(spec(**sections), [H100, L40S])
+    (warning,) = memory_warnings(spec("black-forest-labs/FLUX.1-dev", **sections), [H100, L40S])
     assert warning.startswith("A trainer lane is predicted to need ")
-    assert "and l40s has 48.3 (weights 40.8, " in warning
+    assert "and l40s has 48.3 (" in warning and "weights 23.8" in warning
     assert warning.endswith(remedy)
 
 

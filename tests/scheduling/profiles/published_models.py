@@ -8,6 +8,7 @@ Used to count what profiles state (`test_counted_models`), and to make models of
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from diffusers import (
     AutoencoderKL,
     AutoencoderKLFlux2,
@@ -46,7 +47,27 @@ class Published:
     family: ModelFamily
     kind: Any
     config: dict[str, Any]
-    inputs: dict[str, tuple[int, ...]]
+    inputs: dict[str, Any]
+    """Shapes by name; a shape in a list becomes a list of one tensor, and what is no shape is passed as it is."""
+
+    def meta_inputs(self) -> dict[str, Any]:
+        """`inputs` in bf16 on the meta device."""
+        return {name: _on_meta(value) for name, value in self.inputs.items()}
+
+    @property
+    def num_tokens(self) -> int:
+        """Of the sample in `inputs`, without the text's."""
+        is_clip = self.profile.token_frames > 1
+        return self.profile.num_tokens(
+            height=480 if is_clip else 512, width=832 if is_clip else 512, num_frames=33 if is_clip else 1
+        )
+
+
+def _on_meta(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return torch.zeros(value, device="meta", dtype=torch.bfloat16)
+    is_shape = isinstance(value[0], tuple)
+    return [_on_meta(value[0])] if is_shape else value
 
 
 def _sd3(width: int, num_layers: int, **config: Any) -> dict[str, Any]:
@@ -158,9 +179,39 @@ PUBLISHED = [
         {"in_channels": 48, "out_channels": 48, "num_layers": 30, "num_attention_heads": 24, "ffn_dim": 14336},
         _wan_inputs(48, 30, 52),
     ),
-    Published(QWEN_IMAGE, ModelFamily.QWEN_IMAGE, QwenImageTransformer2DModel, {}, {}),
-    Published(HUNYUAN_VIDEO, ModelFamily.HUNYUAN_VIDEO, HunyuanVideoTransformer3DModel, {}, {}),
-    Published(Z_IMAGE, ModelFamily.Z_IMAGE, ZImageTransformer2DModel, {}, {}),
+    Published(
+        QWEN_IMAGE,
+        ModelFamily.QWEN_IMAGE,
+        QwenImageTransformer2DModel,
+        {},
+        {
+            "hidden_states": (1, 1024, 64),
+            "encoder_hidden_states": (1, 64, 3584),
+            "timestep": (1,),
+            "img_shapes": [[(1, 32, 32)]],
+        },
+    ),
+    Published(
+        HUNYUAN_VIDEO,
+        ModelFamily.HUNYUAN_VIDEO,
+        HunyuanVideoTransformer3DModel,
+        {},
+        {
+            "hidden_states": (1, 16, 9, 60, 104),
+            "timestep": (1,),
+            "encoder_hidden_states": (1, 256, 4096),
+            "encoder_attention_mask": (1, 256),
+            "pooled_projections": (1, 768),
+            "guidance": (1,),
+        },
+    ),
+    Published(
+        Z_IMAGE,
+        ModelFamily.Z_IMAGE,
+        ZImageTransformer2DModel,
+        {},
+        {"x": [(16, 1, 64, 64)], "t": (1,), "cap_feats": [(64, 2560)]},
+    ),
 ]
 
 

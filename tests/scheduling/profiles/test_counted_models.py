@@ -10,7 +10,6 @@ from worker.engine.models.registry import MODEL_ADAPTERS
 
 TOLERANCE = 0.05
 """Relative: profiles are rounded, and leave out layers of which a model has only one."""
-PICTURE = {"height": 512, "width": 512, "num_frames": 1}
 EACH = pytest.mark.parametrize("published", PUBLISHED, ids=lambda published: published.profile.name)
 
 
@@ -32,21 +31,19 @@ def test_parameters_are_the_models_and_lora_trains_what_the_family_adapts(publis
     adapted = [
         module
         for name, module in model.named_modules()
-        if isinstance(module, torch.nn.Linear) and f".{name}".endswith(tuple(f".{end}" for end in endings))
+        if isinstance(module, torch.nn.Linear)
+        and f".{name}".endswith(tuple(f".{end}" for end in endings))
+        and any(part.isdigit() for part in name.split("."))
     ]
     assert sum(module.in_features + module.out_features for module in adapted) == profile.lora_parameters_per_rank
 
 
-@pytest.mark.parametrize(
-    "published", [one for one in PUBLISHED if one.inputs], ids=lambda published: published.profile.name
-)
+@EACH
 def test_operations_of_a_forward_are_those_that_torch_counts(published: Published) -> None:
     model, profile = _built(published), published.profile
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        model(**{name: _meta(*shape) for name, shape in published.inputs.items()})
-    size = {"height": 480, "width": 832, "num_frames": 33} if profile.cross_attends else PICTURE
-    num_tokens = profile.num_tokens(**size)
-    assert profile.forward_flops(num_tokens) == pytest.approx(counter.get_total_flops(), rel=TOLERANCE)
+        model(**published.meta_inputs())
+    assert profile.forward_flops(published.num_tokens) == pytest.approx(counter.get_total_flops(), rel=TOLERANCE)
 
 
 @pytest.mark.parametrize("name", AUTOENCODERS)

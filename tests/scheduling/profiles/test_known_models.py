@@ -11,8 +11,9 @@ from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import BaseModelSpec, SamplingSpec
 from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.planning.cost_estimates import lane_costs, lane_name, pool_costs
+from worker.scheduling.planning.memory import MemoryRole, recomputing_on
 from worker.scheduling.planning.workload import MemorySavings, WeightTransfer, Workload
-from worker.scheduling.profiles.hardware import ACCELERATORS, CPU_CORE, H20, H100, L40S, Estimate
+from worker.scheduling.profiles.hardware import ACCELERATORS, CPU_CORE, GB, H20, H100, L40S, Estimate
 from worker.scheduling.profiles.image_models import (
     FLUX,
     FLUX2,
@@ -72,7 +73,8 @@ FULL = {"tuning": Tuning.FULL, "trained_parameters": QWEN_IMAGE.parameters}
 def test_training_costs_a_forward_its_backward_and_what_is_recomputed(
     tuning: dict[str, Any], every: int, forwards: float
 ) -> None:
-    work = replace(qwen(), memory_savings=MemorySavings(recomputed_blocks=every), **tuning)
+    num_layers = QWEN_IMAGE.num_layers // every if every else 0
+    work = replace(qwen(), memory_savings=MemorySavings(num_recomputed_layers=num_layers), **tuning)
     assert work.unit_flops == forwards * QWEN_IMAGE.forward_flops(1024)
 
 
@@ -114,7 +116,15 @@ def test_seconds_are_operations_over_the_share_of_the_peak_that_is_reached() -> 
     decoding = 10.8e6 * 512 * 512
     assert costs.generate.per_unit == pytest.approx((20 * work.profile.forward_flops(1024) + decoding) / speed)
     assert costs.generate.per_call == pytest.approx(20 * 60 * 0.2e-3)
-    assert costs.accumulate.per_unit == pytest.approx(3 * (60 * 0.2e-3 + 2 * work.profile.forward_flops(1024) / speed))
+    assert costs.accumulate.per_unit == pytest.approx(2 * (60 * 0.2e-3 + 2 * work.profile.forward_flops(1024) / speed))
+
+
+def test_what_memory_makes_a_lane_recompute_is_part_of_its_seconds() -> None:
+    small = replace(H100, memory_bytes=55 * GB)
+    by_card = [lane_costs(qwen(), card).accumulate.per_unit for card in (H100, small)]
+    recomputed = recomputing_on(qwen(), small, MemoryRole.BOTH, num_ranks=1).num_recomputed_layers
+    assert 0 < recomputed < 60
+    assert by_card[1] / by_card[0] == pytest.approx((2 + recomputed / 60) / 2)
 
 
 def test_an_adapter_goes_through_packing_and_the_network() -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from worker.contracts.device_masks import BY_PCI_ADDRESS, CUDA_MASK, CUDA_ORDER, MASKS, entries
 from worker.contracts.node_reports import GPU_TRACE_VARIABLE, Vendor, names_same_device
+from worker.engine.devices.allocator import set_allocator
 from worker.engine.devices.cpu_threads import threads_of_lane
 
 VISIBILITY_VARIABLES = tuple(dict.fromkeys(name for names in MASKS.values() for name in names))
@@ -63,6 +64,7 @@ def see_only(device: str, *, files: Path = Path("/dev")) -> None:
         for variable in others:
             os.environ.pop(variable, None)
         os.environ[own] = device
+        set_allocator()
     if computes_on_cpu:
         os.environ["DS_ACCELERATOR"] = "cpu"
 

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from worker.contracts.names import GuidanceKind, ModelFamily, Tuning
-from worker.contracts.performance import PerformanceSpec
+from worker.contracts.performance import DIFFUSERS_CHOICE, PerformanceSpec
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import SamplingSpec
@@ -35,7 +35,7 @@ from worker.engine.models.guidance import Scale
 from worker.engine.models.kernels import use_kernels
 from worker.engine.models.lora import add_lora, lora_metadata
 from worker.engine.models.pipeline_adapter import PipelineAdapter
-from worker.engine.models.precision import at_least_fp32, autocast
+from worker.engine.models.precision import at_least_fp32
 from worker.engine.models.trainable import copy_with_shared_base, trainable_parameters, unfreeze
 from worker.engine.step_count import advance
 from worker.scheduling.core.decoding import num_decodings
@@ -53,7 +53,7 @@ class ModelAdapter(PipelineAdapter):
         super().__init__(pipeline, path, device, dtype)
         self.transformer: torch.nn.Module = pipeline.transformer
         """The module that is trained: the pipeline's transformer, or `Experts` where it has more than one."""
-        self._performance = PerformanceSpec()
+        self._performance = DIFFUSERS_CHOICE
         self._tuning: Tuning | None = None
 
     # --- trainable parameters
@@ -146,8 +146,7 @@ class ModelAdapter(PipelineAdapter):
         self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
     ) -> torch.Tensor:
         """One unguided prediction, (N, ...) fp32."""
-        with autocast(self.device, self.dtype):
-            return at_least_fp32(self._velocity(latents.to(self.dtype), sigmas, prompt, conditioning))
+        return at_least_fp32(self._velocity(latents.to(self.dtype), sigmas, prompt, conditioning))
 
     @abstractmethod
     def _velocity(

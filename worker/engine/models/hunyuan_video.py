@@ -1,5 +1,9 @@
 """HunyuanVideo: guidance embedded in the model, LLaVA-Llama and CLIP embeddings, a prompt template that asks for a
 description and whose own tokens the pipeline crops from the embeddings.
+
+The padding of prompts is cropped, too, where the pipeline masks it: the kernels that are fastest take no mask, and the
+256 tokens that prompts are padded to cost attention as much as a tenth of a small clip's. Samples are the pipeline's
+but for rounding.
 """
 
 from typing import Any
@@ -7,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from diffusers import HunyuanVideoPipeline
+from diffusers.models.transformers.transformer_hunyuan_video import HunyuanVideoAttnProcessor2_0
 
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
@@ -39,6 +44,9 @@ class HunyuanVideoAdapter(ModelAdapter):
         super().__init__(pipeline, path, device, dtype)
         # A clip of training size takes more memory to decode in one piece than the policy; small ones are not tiled.
         pipeline.vae.enable_tiling()
+        for module in self.transformer.modules():
+            if isinstance(getattr(module, "processor", None), HunyuanVideoAttnProcessor2_0):
+                module.processor = _UnmaskedAttention()
 
     @property
     def guidance(self) -> GuidanceKind:
@@ -46,7 +54,7 @@ class HunyuanVideoAdapter(ModelAdapter):
 
     def _encode(self, prompt: str) -> PromptEmbeds:
         embeds, pooled, mask = self._pipeline.encode_prompt(prompt=[prompt], device=self.device)
-        return {"embeds": embeds, "pooled": pooled, "mask": mask}
+        return {"embeds": embeds[:, mask[0].bool()], "pooled": pooled}
 
     def latent_shape(self, height: int, width: int, num_frames: int = 1) -> tuple[int, ...]:
         patch = self._pipeline.transformer.config.patch_size
@@ -59,12 +67,12 @@ class HunyuanVideoAdapter(ModelAdapter):
     def _velocity(
         self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
     ) -> torch.Tensor:
-        num = len(latents)
+        num, embeds = len(latents), prompt["embeds"]
         velocity: torch.Tensor = self.transformer(
             hidden_states=latents,
             timestep=sigmas * TIME_SCALE,
-            encoder_hidden_states=rows(prompt["embeds"], num).to(self.dtype),
-            encoder_attention_mask=rows(prompt["mask"], num).to(self.dtype),
+            encoder_hidden_states=rows(embeds, num).to(self.dtype),
+            encoder_attention_mask=torch.ones(num, embeds.shape[1], device=self.device, dtype=self.dtype),
             pooled_projections=rows(prompt["pooled"], num).to(self.dtype),
             guidance=self._guidance(conditioning.guidance_scale, num),
             return_dict=False,
@@ -84,3 +92,18 @@ class HunyuanVideoAdapter(ModelAdapter):
     @classmethod
     def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
         return {"guidance_scale": sampling.guidance_scale, "num_frames": sampling.num_frames}
+
+
+class _UnmaskedAttention(HunyuanVideoAttnProcessor2_0):
+    """Attention of tokens that are all real, whatever mask the transformer builds of them."""
+
+    # diffusers passes what the signature names.
+    def __call__(
+        self,
+        attn: Any,
+        hidden_states: torch.Tensor,
+        encoder_hidden_states: torch.Tensor | None = None,
+        attention_mask: torch.Tensor | None = None,
+        image_rotary_emb: Any = None,
+    ) -> Any:
+        return super().__call__(attn, hidden_states, encoder_hidden_states, None, image_rotary_emb)

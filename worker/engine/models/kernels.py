@@ -9,6 +9,7 @@ import logging
 import torch
 
 from worker.contracts.performance import NOT_ON_A_CPU, AttentionBackend, Compilation, PerformanceSpec
+from worker.engine.devices.fastest_attention import fastest_attention
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.experts import experts_of
 
@@ -24,12 +25,16 @@ def use_kernels(transformer: torch.nn.Module, performance: PerformanceSpec, devi
     """Choose the kernels of `transformer`, and again for each copy of it, since compiled blocks are not copied.
 
     Raises:
-        ModelLoadError: for a backend that cannot run here, or a transformer whose blocks diffusers cannot compile.
+        ModelLoadError: for a backend that cannot run here, or a transformer without blocks.
     """
     for expert in experts_of(transformer).values():
-        if performance.attention is not AttentionBackend.DEFAULT:
-            _set_attention(expert, performance.attention, device)
-        if performance.compilation is not Compilation.OFF:
+        attention = performance.attention
+        if attention is AttentionBackend.AUTO:
+            attention = fastest_attention(device)
+        if attention is not AttentionBackend.DEFAULT:
+            _set_attention(expert, attention, device)
+        # What `auto` means is the spec's to say: `RunSpec.kernels`.
+        if performance.compilation not in (Compilation.OFF, Compilation.AUTO):
             _compile_blocks(expert, performance.compilation, device)
 
 
@@ -49,10 +54,15 @@ def _compile_blocks(expert: torch.nn.Module, compilation: Compilation, device: t
     if compilation is Compilation.INDUCTOR and device.type == "cpu":
         logger.info("`performance.compilation` is left off on this lane: it has no accelerator")
         return
-    if not getattr(expert, "_repeated_blocks", None):
-        raise ModelLoadError(
-            f"`performance.compilation` must be off for {type(expert).__name__}, got {compilation}: "
-            "diffusers does not declare which of its blocks repeat"
-        )
     torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, MAX_GRAPHS)
-    expert.compile_repeated_blocks(backend=compilation.value)
+    if getattr(expert, "_repeated_blocks", None):
+        expert.compile_repeated_blocks(backend=compilation.value)
+        return
+    # diffusers does not declare SD3's, which are its lists of blocks like any other's.
+    blocks = [block for layers in expert.children() if isinstance(layers, torch.nn.ModuleList) for block in layers]
+    if not blocks:
+        raise ModelLoadError(
+            f"`performance.compilation` must be off for {type(expert).__name__}, got {compilation}: it has no blocks"
+        )
+    for block in blocks:
+        block.compile(backend=compilation.value)

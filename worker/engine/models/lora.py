@@ -1,6 +1,6 @@
 """LoRA layers on a frozen transformer, with their tensors under the names that peft gives them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,6 +9,7 @@ from peft import LoraConfig
 
 from worker.contracts.sections import LoraSpec
 from worker.engine.errors import ModelLoadError, listing
+from worker.engine.models.compute_copies import compute_in_input_dtype
 from worker.engine.models.experts import experts_of
 from worker.engine.models.precision import at_least_fp32
 
@@ -22,15 +23,18 @@ def add_lora(transformer: torch.nn.Module, spec: LoraSpec, default_targets: Iter
     Args:
         transformer: a transformer, or `Experts`.
         spec: rank, alpha and targets.
-        default_targets: used where the spec names no targets.
+        default_targets: used where the spec names no targets, in the transformer's blocks alone: FLUX's `proj_out` is a
+            layer of its blocks and the name of its output layer.
         seed: of A.
 
     Raises:
         ModelLoadError: when a target matches no linear layer; the message lists the layers that exist.
     """
-    targets = tuple(spec.targets or default_targets)
     experts = list(experts_of(transformer).values())
-    matched = [_matched_targets(expert, targets) for expert in experts]
+    if spec.targets:
+        matched = [_matched_targets(expert, spec.targets, _is_linear) for expert in experts]
+    else:
+        matched = [_matched_targets(expert, default_targets, _is_linear_of_block) for expert in experts]
     transformer.requires_grad_(False)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -39,6 +43,7 @@ def add_lora(transformer: torch.nn.Module, spec: LoraSpec, default_targets: Iter
                 r=spec.rank, lora_alpha=spec.alpha, target_modules=modules, init_lora_weights="gaussian"
             )
             expert.add_adapter(config, adapter_name=ADAPTER_NAME)
+            compute_in_input_dtype(expert)
     for parameter in lora_parameters(transformer).values():
         parameter.data = at_least_fp32(parameter.data)
         parameter.requires_grad_(True)
@@ -78,23 +83,33 @@ def lora_disabled(transformer: torch.nn.Module) -> Iterator[None]:
             expert.enable_adapters()
 
 
-def _matched_targets(transformer: torch.nn.Module, targets: Iterable[str]) -> list[str]:
+def _is_linear(name: str, module: torch.nn.Module) -> bool:
+    return isinstance(module, torch.nn.Linear)
+
+
+def _is_linear_of_block(name: str, module: torch.nn.Module) -> bool:
+    return _is_linear(name, module) and any(part.isdigit() for part in name.split("."))
+
+
+def _matched_targets(
+    transformer: torch.nn.Module, targets: Iterable[str], is_wanted: Callable[[str, torch.nn.Module], bool]
+) -> list[str]:
     """The targets in a form that peft accepts.
 
-    A target that also matches a module which is not linear is replaced by the names of its linear layers, because peft
-    refuses the other: FLUX.2's `attn.to_out` is a layer in some blocks and a list of layers in others.
+    A target that also matches a module which is not wanted is replaced by the names of those that are. peft refuses a
+    module that is not linear: FLUX.2's `attn.to_out` is a layer in some blocks and a list of layers in others.
 
     Raises:
-        ModelLoadError: for a target that matches no linear layer, listing the layers that exist.
+        ModelLoadError: for a target that matches no wanted layer, listing the layers that exist.
     """
     modules = dict(transformer.named_modules())
-    linear = [name for name, module in modules.items() if isinstance(module, torch.nn.Linear)]
+    wanted = [name for name, module in modules.items() if is_wanted(name, module)]
     matched: list[str] = []
     for target in targets:
         fitting = [name for name in modules if name == target or name.endswith(f".{target}")]
-        layers = [name for name in fitting if isinstance(modules[name], torch.nn.Linear)]
+        layers = [name for name in fitting if is_wanted(name, modules[name])]
         if not layers:
-            existing = {_without_indices(name) for name in linear}
+            existing = {_without_indices(name) for name in wanted}
             raise ModelLoadError(
                 f"`lora.targets` must name linear layers of the model, got {target!r}, which matches none: "
                 f"choose among {listing(existing)}"

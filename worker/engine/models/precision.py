@@ -4,8 +4,6 @@ log-probs, LoRA and master weights) is computed in fp32.
 Tests alone use float64, in which a different order of summation is told from a different sum.
 """
 
-from contextlib import AbstractContextManager, nullcontext
-
 import torch
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
@@ -15,11 +13,3 @@ DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 def at_least_fp32(tensor: torch.Tensor) -> torch.Tensor:
     """`tensor` in fp32, or unchanged if it is float64."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
-
-
-def autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[object]:
-    """Autocast to `dtype` where it is half precision. fp32 LoRA layers, which are their own master weights, then
-    compute in the dtype of the base."""
-    if dtype is not torch.bfloat16:
-        return nullcontext()
-    return torch.autocast(device.type, dtype=dtype)

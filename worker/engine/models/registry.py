@@ -8,7 +8,7 @@ import torch
 from transformers.utils import logging as transformers_logging
 
 from worker.contracts.names import ModelFamily
-from worker.contracts.performance import PerformanceSpec
+from worker.contracts.performance import DIFFUSERS_CHOICE, PerformanceSpec
 from worker.contracts.sections import BaseModelSpec, SamplingSpec
 from worker.engine.devices.selection import resolve_device
 from worker.engine.errors import ModelLoadError, listing
@@ -87,7 +87,7 @@ def load_model(
             f"weights, got {base_model_path}: {advice(error, base_model_path)} ({error})"
         ) from error
     model.import_embeddings(embeddings or {})
-    model.use_kernels(performance or PerformanceSpec())
+    model.use_kernels(performance or DIFFUSERS_CHOICE)
     return model
 
 

@@ -103,7 +103,7 @@ class Sampler:
             device=device,
             parts=parts,
             embeddings=embeddings,
-            performance=spec.performance,
+            performance=spec.kernels,
         )
         model.prepare_training(spec)
         return cls(spec, model)

@@ -83,7 +83,7 @@ class TrainerRank:
         """
         self._spec, self._rank, self._world_size = spec, rank, world_size
         apply_determinism(spec)
-        self._policy = TrainedPolicy(spec, base_model_path, device, embeddings)
+        self._policy = TrainedPolicy(spec, base_model_path, device, embeddings, num_ranks=world_size)
         end_loading()
         self._model, self._trainable = self._policy.model, self._policy.trainable
         self.sampler = self._policy.sampler

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.core.spread_share import further_draws, trained_share
+from worker.scheduling.planning.memory import MemoryRole, recomputing_on
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, HOST_SOCKET, Accelerator, RangeEnd
 
@@ -79,7 +80,10 @@ SHARED_FIELD: Mapping[CostKind, str] = {
 
 
 def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
-    """The expected costs of one lane with this device."""
+    """The expected costs of one lane with this device. Where its memory decides how many layers are recomputed, the
+    number is that of a gang of the size that the spec asks for."""
+    role = MemoryRole.BOTH if work.trainers_generate else MemoryRole.TRAINER
+    work = recomputing_on(work, device, role, num_ranks=work.num_trainer_lanes)
     launching = work.profile.num_layers * device.layer_overhead_seconds.value
     generating = device.peak_flops * device.generation_efficiency.value
     training = device.peak_flops * device.training_efficiency.value

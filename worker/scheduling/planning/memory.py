@@ -6,11 +6,11 @@
     both      a trainer lane that generates too: the phase that holds more. LoRA generates on the same frozen weights;
               full tuning on a full copy of its own, which exists while it generates
 
-Text encoders count only where prompts are too many to be encoded before the run. Invariant: more ranks, smaller
-fragments or smaller micro-batches never take more.
+Text encoders count only where prompts are too many to be encoded before the run. Invariant: for a given number of
+recomputed layers, more ranks, smaller fragments or smaller micro-batches never take more.
 
-Sources: state by ZeRO stage in `trainer_state`; activations of a transformer layer, 34 bytes for each token and unit of
-width without the attention matrix, Korthikanti et al., arXiv 2205.05198, §4.1 (16-bit values).
+Where the spec leaves open which layers are recomputed, it is as few as fit the lane. Sources: state by ZeRO stage in
+`trainer_state`; activations of a transformer layer as traced (`model_profile`).
 """
 
 from dataclasses import dataclass, fields, replace
@@ -18,21 +18,23 @@ from enum import StrEnum
 
 from worker.scheduling.planning.trainer_state import FP32_BYTES, TrainerState, trainer_state
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import GB, Accelerator
+from worker.scheduling.profiles.hardware import CPU_CORE, GB, Accelerator
 
 _BF16_BYTES = 2
 """Bytes of one bf16 value."""
-_LAYER_BYTES = 34
-"""Bytes of one layer's activations in training, per token and unit of width, in 16-bit values (source above)."""
 _INFERENCE_LAYER_BYTES = 26
 """Bytes of one layer's activations in generation, per token and unit of width, in 16-bit values: the training ones
 without those kept only for the backward pass, that is residual, queries, keys, values, feed-forward at 4 × width."""
 _DECODER_CHANNELS = 256
 """Channels of the decoder's widest feature map at full resolution (the KL autoencoder's last level goes from 256 to 128
 channels), of which input, output and one intermediate exist at once; a clip is decoded one latent frame at a time."""
-_RESERVE_BYTES = 1.0 * GB
-"""An estimate of device context, communication buffers and memory that the allocator cannot use; a CPU lane, which has
-no device context, needs about a tenth of it."""
+_RESERVE_BYTES = 3.0 * GB
+"""An estimate of an accelerator's context, of NCCL's buffers and of cuDNN's workspaces."""
+_RESERVE_SHARE = 0.05
+"""An estimate of the share of an accelerator's memory that its allocator cannot use, in pieces too small for what is
+asked for, with segments that grow (`PYTORCH_ALLOC_CONF`)."""
+_RESERVE_BYTES_OF_A_CORE = 0.1 * GB
+"""An estimate of what a CPU lane, which has no context, needs beside its tensors."""
 MAX_BUCKET_NUMEL = 200_000_000
 """The largest number of elements in the bucket in which gradients are reduced; a test equates it with the engine's."""
 
@@ -87,6 +89,28 @@ class LaneMemory:
 def lane_memory(work: Workload, device: Accelerator, role: MemoryRole, *, num_ranks: int = 1) -> LaneMemory:
     """What one lane of that role, in a gang of `num_ranks`, holds when it holds most: while training, publishing,
     generating, or switching between them."""
+    return _most_held(recomputing_on(work, device, role, num_ranks=num_ranks), device, role, num_ranks)
+
+
+def recomputing_on(work: Workload, device: Accelerator, role: MemoryRole, *, num_ranks: int) -> Workload:
+    """`work` with the fewest recomputed layers with which such a lane fits, or with all if none fits; unchanged where
+    their number is given, or the lane does not train."""
+    if work.memory_savings.num_recomputed_layers is not None or role is MemoryRole.ROLLOUT:
+        return work
+
+    def fits(num_layers: int) -> bool:
+        return _most_held(work.recomputing(num_layers), device, role, num_ranks).fits(device)
+
+    too_few, enough = -1, work.profile.num_layers
+    if fits(0):
+        return work.recomputing(0)
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        too_few, enough = (too_few, middle) if fits(middle) else (middle, enough)
+    return work.recomputing(enough)
+
+
+def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks: int) -> LaneMemory:
     trains, generates = role is not MemoryRole.ROLLOUT, role is not MemoryRole.TRAINER
     moments = []
     if trains:
@@ -95,7 +119,8 @@ def lane_memory(work: Workload, device: Accelerator, role: MemoryRole, *, num_ra
             _while_publishing(work, device, num_ranks, generates=generates),
         ]
     if generates:
-        moments.append(_while_generating(work, device, num_ranks, trains=trains))
+        generating = _while_generating(work, device, num_ranks, trains=trains)
+        moments += [generating, replace(generating, activations=0.0, decoder=decoding_bytes(work))]
     if trains and generates:
         moments.append(_while_switching(work, device, num_ranks))
     return max(moments, key=lambda memory: memory.total)
@@ -113,7 +138,7 @@ def host_bytes(work: Workload, *, num_ranks: int) -> float:
 
 
 def _while_training(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
-    decodes = generates or work.passes.goes_through_decoder
+    decodes_too = work.passes.goes_through_decoder
     between = _between_steps(work, device, num_ranks, generates=generates)
     return replace(
         between,
@@ -122,7 +147,8 @@ def _while_training(work: Workload, device: Accelerator, num_ranks: int, *, gene
         adapter=between.adapter + (work.trained_bytes if work.zero_stage == 3 and not work.is_full else 0.0),
         copies=between.copies + _snapshot_beside(work, num_ranks),
         activations=_training_activations(work),
-        decoder=_decoder(work) if decodes else 0.0,
+        decoder=(_decoder(work) if generates or decodes_too else 0.0)
+        + (_feature_maps(work) + _kept_feature_maps(work) if decodes_too else 0.0),
         trajectories=_trajectory_bytes(work) if generates else 0.0,
     )
 
@@ -167,7 +193,7 @@ def _while_generating(work: Workload, device: Accelerator, num_ranks: int, *, tr
     generating = LaneMemory(
         weights=work.weights_bytes,
         adapter=0.0 if work.is_full else work.trained_bytes,
-        activations=_generation_activations(work),
+        activations=generation_activations(work),
         decoder=_decoder(work),
         text_encoders=work.text_encoder_bytes,
         trajectories=_trajectory_bytes(work),
@@ -252,18 +278,36 @@ def _snapshot_beside(work: Workload, num_ranks: int) -> float:
 
 
 def _decoder(work: Workload) -> float:
-    profile, fragment_size = work.profile, work.algebra.fragment_size
-    value_bytes = FP32_BYTES if profile.decodes_in_fp32 else work.weight_bytes
-    num_frames = min(work.num_frames, profile.token_frames)
-    num_frames *= min(fragment_size, max(1, work.pixels_decoded_together // work.num_pixels))
-    held = 3.0 * _DECODER_CHANNELS * value_bytes * work.height * work.width * num_frames
-    if work.passes.goes_through_decoder:
-        held += work.num_units_per_micro_batch * profile.decoder_values_per_pixel * work.num_pixels * value_bytes
-    return profile.decoder_parameters * value_bytes + held
+    """The autoencoder's weights."""
+    return work.profile.decoder_parameters * _decoder_value_bytes(work)
+
+
+def decoding_bytes(work: Workload) -> float:
+    """The bytes of the autoencoder and its feature maps while samples are decoded."""
+    return _decoder(work) + _feature_maps(work)
+
+
+def _feature_maps(work: Workload) -> float:
+    """What exists while samples are decoded, after the transformer's activations are gone."""
+    num_frames = min(work.num_frames, work.profile.token_frames)
+    num_frames *= min(work.algebra.fragment_size, max(1, work.pixels_decoded_together // work.num_pixels))
+    return 3.0 * _DECODER_CHANNELS * _decoder_value_bytes(work) * work.height * work.width * num_frames
+
+
+def _kept_feature_maps(work: Workload) -> float:
+    """What a reward's gradient goes back through."""
+    values = work.profile.decoder_values_per_pixel * work.num_pixels
+    return work.num_units_per_micro_batch * values * _decoder_value_bytes(work)
+
+
+def _decoder_value_bytes(work: Workload) -> int:
+    return FP32_BYTES if work.profile.decodes_in_fp32 else work.weight_bytes
 
 
 def _reserve(device: Accelerator) -> float:
-    return _RESERVE_BYTES * (1.0 if device.peak_flops > 1e12 else 0.1)
+    if device.name == CPU_CORE.name:
+        return _RESERVE_BYTES_OF_A_CORE
+    return _RESERVE_BYTES + _RESERVE_SHARE * device.memory_bytes
 
 
 def _training_activations(work: Workload) -> float:
@@ -273,12 +317,14 @@ def _training_activations(work: Workload) -> float:
     tokens = (work.num_tokens + profile.text_tokens) * profile.width * work.num_units_per_micro_batch
     scale = work.weight_bytes / _BF16_BYTES
     num_recomputed = work.num_recomputed_layers
-    kept = _BF16_BYTES * num_recomputed + _LAYER_BYTES * (profile.num_layers - num_recomputed)
-    recomputing = _LAYER_BYTES * passes.training.rows / passes.training.calls if num_recomputed else 0
+    layer_bytes = profile.full_activation_bytes if work.is_full else profile.lora_activation_bytes
+    kept = _BF16_BYTES * num_recomputed + layer_bytes * (profile.num_layers - num_recomputed)
+    recomputing = layer_bytes * passes.training.rows / passes.training.calls if num_recomputed else 0
     return scale * tokens * (kept * passes.training.rows * passes.num_trained + recomputing)
 
 
-def _generation_activations(work: Workload) -> float:
+def generation_activations(work: Workload) -> float:
+    """The bytes of one layer's activations while a fragment is generated."""
     tokens = work.num_tokens + work.profile.text_tokens
     rows = work.algebra.fragment_size * work.passes.sampling.rows / work.passes.sampling.calls
     return rows * tokens * work.profile.width * _INFERENCE_LAYER_BYTES * work.weight_bytes / _BF16_BYTES

@@ -15,13 +15,14 @@ from worker.scheduling.profiles.hardware import GB, Accelerator
 from worker.scheduling.profiles.known_models import has_profile
 
 _REMEDIES: Sequence[Mapping[str, Mapping[str, object]]] = (
-    {"deepspeed": {"gradient_checkpointing": 1}},
-    {"deepspeed": {"gradient_checkpointing": 1}, "batch": {"micro_batch_size": 1}},
-    {"deepspeed": {"gradient_checkpointing": 1, "config": ZeroConfig.ZERO3}},
-    {"deepspeed": {"gradient_checkpointing": 1, "config": ZeroConfig.ZERO3, "offload_idle_states": True}},
-    {"deepspeed": {"gradient_checkpointing": 1, "config": ZeroConfig.ZERO3_CPUOFFLOAD, "offload_idle_states": True}},
+    {"deepspeed": {"gradient_checkpointing": None}},
+    {"deepspeed": {"gradient_checkpointing": None}, "batch": {"micro_batch_size": 1}},
+    {"deepspeed": {"gradient_checkpointing": None, "config": ZeroConfig.ZERO3}},
+    {"deepspeed": {"gradient_checkpointing": None, "config": ZeroConfig.ZERO3, "offload_idle_states": True}},
+    {"deepspeed": {"gradient_checkpointing": None, "config": ZeroConfig.ZERO3_CPUOFFLOAD, "offload_idle_states": True}},
 )
-"""Changes to a spec, by section, of which the first that fits is proposed; in the order of what they cost in time."""
+"""Changes to a spec, by section, of which the first that fits is proposed; in the order of what they cost in time.
+Where `gradient_checkpointing` is empty, as much is recomputed as is needed."""
 _NUM_PARTS_NAMED = 3
 """The largest parts of a lane's memory that a warning names: with them it stays one sentence."""
 
@@ -69,7 +70,7 @@ def _remedy(spec: RunSpec, role: MemoryRole, device: Accelerator) -> str:
         )
         if dict(lane_memories(tried, device))[role].fits(device):
             changes_named = ", ".join(
-                f"`{name}.{field}: {str(value).lower()}`"
+                f"`{name}.{field}: {'empty' if value is None else str(value).lower()}`"
                 for name, changes in sections.items()
                 for field, value in changes.items()
                 if getattr(getattr(spec, name), field) != value

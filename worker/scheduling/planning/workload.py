@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec, RewardFlowSpec
 from worker.contracts.families import FAMILY_TRAITS
-from worker.contracts.names import GuidanceKind, StaleClip, Tuning
+from worker.contracts.names import GuidanceKind, Placement, StaleClip, Tuning
 from worker.contracts.prompts import MAX_PROMPTS_UP_FRONT
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER
@@ -51,8 +51,9 @@ class WeightTransfer:
 class MemorySavings:
     """Settings, beside the ZeRO stage, that reduce what a trainer lane holds on its device."""
 
-    recomputed_blocks: int = 1
-    """Every n-th transformer block is recomputed in the backward pass; 0: none."""
+    num_recomputed_layers: int | None = None
+    """The number of transformer blocks that are recomputed in the backward pass; `None`: as few as the memory of each
+    lane demands (`recomputation`)."""
     optimizer_on_host: bool = False
     """The optimizer's state is in host memory."""
     weights_on_host: bool = False
@@ -64,11 +65,18 @@ class MemorySavings:
     def of(cls, spec: RunSpec, profile: ModelProfile) -> "MemorySavings":
         deepspeed = spec.deepspeed
         return cls(
-            recomputed_blocks=deepspeed.recomputed_blocks(profile.parameters),
+            num_recomputed_layers=_num_recomputed_layers(deepspeed.gradient_checkpointing, profile.num_layers),
             optimizer_on_host=deepspeed.config.offloads_optimizer,
             weights_on_host=deepspeed.config.offloads_weights,
             idle_on_host=deepspeed.offload_idle_states,
         )
+
+
+def _num_recomputed_layers(every: int | None, num_layers: int) -> int | None:
+    """The layers of `deepspeed.gradient_checkpointing`: every n-th, 0 none."""
+    if every is None:
+        return None
+    return -(-num_layers // every) if every else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,6 +213,10 @@ class Workload:
     weight_bytes: int = 2
     """Bytes of one weight of the base."""
     zero_stage: int = 0
+    num_trainer_lanes: int = 1
+    """Trainer lanes that the spec asks for; a plan may choose another number."""
+    trainers_generate: bool = True
+    """Whether trainer lanes may have to generate: when colocated, when they may be lent, when the planner chooses."""
     memory_savings: MemorySavings = MemorySavings()
     passes: AlgorithmPasses = AlgorithmPasses()
     copies: PolicyCopies = PolicyCopies()
@@ -239,6 +251,8 @@ class Workload:
             tuning=spec.tuning,
             weight_bytes=_WEIGHT_BYTES[spec.base_model.dtype],
             zero_stage=spec.deepspeed.zero_stage,
+            num_trainer_lanes=spec.granted_lanes.num_trainer,
+            trainers_generate=spec.pipeline.placement is Placement.AUTO or spec.pipeline.trainers_generate,
             memory_savings=MemorySavings.of(spec, profile),
             passes=AlgorithmPasses.of(spec),
             copies=PolicyCopies.of(spec),
@@ -291,9 +305,14 @@ class Workload:
 
     @property
     def num_recomputed_layers(self) -> int:
-        """The number of transformer blocks that the backward pass recomputes."""
-        every = self.memory_savings.recomputed_blocks
-        return -(-self.profile.num_layers // every) if every else 0
+        """The number of transformer blocks that the backward pass recomputes; all, where it is left to each lane's
+        memory and no lane is known (`recomputation.recomputing_on`)."""
+        number = self.memory_savings.num_recomputed_layers
+        return self.profile.num_layers if number is None else number
+
+    def recomputing(self, num_layers: int) -> "Workload":
+        """The same workload with so many transformer blocks recomputed."""
+        return replace(self, memory_savings=replace(self.memory_savings, num_recomputed_layers=num_layers))
 
     @property
     def _num_judged(self) -> float:

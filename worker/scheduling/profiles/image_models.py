@@ -24,7 +24,9 @@ FLUX = ModelProfile(
     layer_parameters_per_token=12 * _FLUX_WIDTH**2,
     text_tokens=512,
     # The family's default targets include the feed-forward layers.
-    lora_parameters_per_rank=4_088_896,
+    lora_parameters_per_rank=4_085_760,
+    lora_activation_bytes=39,
+    full_activation_bytes=52,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
     # The encoder of T5-XXL, 4.76e9, and CLIP-L, 0.12e9.
     text_encoder_parameters=4.89e9,
@@ -43,6 +45,8 @@ FLUX2 = ModelProfile(
     text_tokens=512,
     token_channels=128,
     lora_parameters_per_rank=5_210_112,
+    lora_activation_bytes=49,
+    full_activation_bytes=63,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
     # Mistral Small 3.
     text_encoder_parameters=24.0e9,
@@ -60,6 +64,8 @@ KLEIN_4B = ModelProfile(
     text_tokens=512,
     token_channels=128,
     lora_parameters_per_rank=1_167_360,
+    lora_activation_bytes=48,
+    full_activation_bytes=63,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
     # Qwen3-4B.
     text_encoder_parameters=4.02e9,
@@ -77,6 +83,8 @@ KLEIN_9B = ModelProfile(
     text_tokens=512,
     token_channels=128,
     lora_parameters_per_rank=1_998_848,
+    lora_activation_bytes=48,
+    full_activation_bytes=63,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
     # Qwen3-8B.
     text_encoder_parameters=8.19e9,
@@ -94,6 +102,8 @@ SD35_MEDIUM = ModelProfile(
     layer_parameters_per_token=13.7 * 1536**2,
     text_tokens=333,
     lora_parameters_per_rank=24 * 8 * 2 * 1536 - 2 * 1536,
+    lora_activation_bytes=44,
+    full_activation_bytes=70,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
     # The encoder of T5-XXL, 4.76e9, CLIP-L, 0.12e9, and CLIP-G, 0.69e9.
     text_encoder_parameters=5.58e9,
@@ -111,6 +121,8 @@ SD35_LARGE = ModelProfile(
     layer_parameters_per_token=12 * 2432**2,
     text_tokens=333,
     lora_parameters_per_rank=38 * 8 * 2 * 2432 - 2 * 2432,
+    lora_activation_bytes=36,
+    full_activation_bytes=58,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
     # As for the medium model.
     text_encoder_parameters=5.58e9,
@@ -128,6 +140,8 @@ QWEN_IMAGE = ModelProfile(
     layer_parameters_per_token=12 * _FLUX_WIDTH**2,
     text_tokens=64,
     lora_parameters_per_rank=60 * 8 * 2 * _FLUX_WIDTH,
+    lora_activation_bytes=34,
+    full_activation_bytes=56,
     decoder_flops_per_pixel=10.8e6,
     # Qwen2.5-VL-7B with its vision tower.
     text_encoder_parameters=8.29e9,
@@ -146,6 +160,8 @@ Z_IMAGE = ModelProfile(
     layer_parameters_per_token=4 * 3840**2 + 3 * 3840 * 10240,
     text_tokens=64,
     lora_parameters_per_rank=2_480_640,
+    lora_activation_bytes=69,
+    full_activation_bytes=90,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
     # Qwen3-4B.
     text_encoder_parameters=4.02e9,
@@ -163,10 +179,12 @@ SHAPES = ModelProfile(
     layer_parameters_per_token=12 * 128**2,
     text_tokens=6,
     token_channels=64,
-    lora_parameters_per_rank=13760,
+    lora_parameters_per_rank=13568,
+    lora_activation_bytes=38,
+    full_activation_bytes=49,
     decoder_flops_per_pixel=20e3,
     decoder_parameters=0.4e6,
     decoder_values_per_pixel=530,
     source="deploy/models/shapes: 2 two-stream and 2 one-stream blocks of width 128, 4 tokens of 32 × 32 pixels, 6 "
-    "of text; `tests.bench.lane_costs`: 880,640 bytes published at rank 16",
+    "of text; `tests.bench.lane_costs`: 868,352 bytes published at rank 16",
 )

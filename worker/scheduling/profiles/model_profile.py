@@ -39,6 +39,11 @@ class ModelProfile:
     """The number of latent values that one token stands for."""
     lora_parameters_per_rank: float
     """The sum of inputs and outputs of the linear layers that LoRA adapts by default in the model's family."""
+    lora_activation_bytes: float
+    """The bytes that a backward pass to LoRA layers keeps of one block, per token and unit of width, in 16-bit
+    values."""
+    full_activation_bytes: float
+    """The same where all weights are trained: the input of each linear layer is kept for its weight's gradient."""
     decoder_flops_per_pixel: float
     """Floating-point operations of the autoencoder's decoder per pixel of each frame."""
     text_encoder_parameters: float = 0.0

@@ -24,6 +24,8 @@ HUNYUAN_VIDEO = ModelProfile(
     text_tokens=256,
     token_frames=4,
     lora_parameters_per_rank=1_769_472,
+    lora_activation_bytes=33,
+    full_activation_bytes=54,
     decoder_flops_per_pixel=23.3e6,
     # LLaVA-Llama-3-8B, 8.03e9, and CLIP-L, 0.12e9.
     text_encoder_parameters=8.15e9,
@@ -43,6 +45,8 @@ WAN = ModelProfile(
     cross_attends=True,
     token_frames=4,
     lora_parameters_per_rank=40 * 8 * 2 * 5120,
+    lora_activation_bytes=46,
+    full_activation_bytes=80,
     decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
     # The encoder of UMT5-XXL.
     text_encoder_parameters=5.68e9,
@@ -62,6 +66,8 @@ WAN_1_3B = ModelProfile(
     cross_attends=True,
     token_frames=4,
     lora_parameters_per_rank=30 * 8 * 2 * 1536,
+    lora_activation_bytes=52,
+    full_activation_bytes=92,
     decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
     # The encoder of UMT5-XXL.
     text_encoder_parameters=5.68e9,
@@ -82,6 +88,8 @@ WAN22_A14B = ModelProfile(
     cross_attends=True,
     token_frames=4,
     lora_parameters_per_rank=2 * 40 * 8 * 2 * 5120,
+    lora_activation_bytes=46,
+    full_activation_bytes=80,
     decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
     # The encoder of UMT5-XXL.
     text_encoder_parameters=5.68e9,
@@ -103,6 +111,8 @@ WAN22_5B = ModelProfile(
     token_frames=4,
     token_channels=192,
     lora_parameters_per_rank=30 * 8 * 2 * 3072,
+    lora_activation_bytes=51,
+    full_activation_bytes=89,
     decoder_flops_per_pixel=18.5e6,
     # The encoder of UMT5-XXL.
     text_encoder_parameters=5.68e9,

@@ -103,7 +103,7 @@ test("with all weights trained nothing is asked of a LoRA", () => {
 
 test("kernels and sharded weights say when they mean nothing", () => {
   const sd3 = settled({ base_model: { family: "sd3" }, performance: { compilation: "inductor", attention: "flash" } });
-  assert.deepEqual(sd3.performance, { compilation: "off", attention: "default" });
+  assert.deepEqual(sd3.performance, { compilation: "inductor", attention: "auto" });
   assert.match(whyNot("deepspeed.initialize_model_on_cpu", { deepspeed: { config: "zero2" } }), /ZeRO 3/);
   assert.equal(whyNot("deepspeed.initialize_model_on_cpu", { deepspeed: { config: "zero3_cpuoffload" } }), "");
 });

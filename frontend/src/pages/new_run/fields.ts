@@ -120,7 +120,7 @@ export const GROUPS: readonly GroupSpec[] = [
       "What DeepSpeed shards over the trainer lanes and what lies in host memory. It changes speed and memory, not the result.",
     fields: [
       field("deepspeed.config", "DeepSpeed"),
-      { ...field("deepspeed.gradient_checkpointing", "Recomputed blocks", "every n-th"), empty: "by the model's size" },
+      { ...field("deepspeed.gradient_checkpointing", "Recomputed blocks", "every n-th"), empty: "as few as fit" },
       field("deepspeed.offload_idle_states", "Idle state to host memory"),
       field("deepspeed.initialize_model_on_cpu", "Shard weights in host memory"),
       { ...field("deepspeed.overrides", "Overrides", "one a line"), list: "lines" },

@@ -9,7 +9,7 @@ from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.bench_shapes import SampleSize
 from tests.bench.gpu.rates import compared, planned_device, timed, with_rate
 from tests.bench.gpu.stage_runner import GpuBench
-from worker.scheduling.planning.memory import MemoryRole, lane_memory
+from worker.scheduling.planning.memory import decoding_bytes
 from worker.scheduling.profiles.hardware import CPU_CORE
 
 GIB = 2**30
@@ -40,12 +40,11 @@ def _row(bench: GpuBench, loaded: LoadedModel, size: SampleSize, batch: int) -> 
     case, device = f"{loaded.model.name}: decoding {size} × {batch}", planned_device() or CPU_CORE
     counted = batch * loaded.workload(spec).decoding_flops
     planned = counted / (device.peak_flops * device.generation_efficiency.value)
-    plan = lane_memory(loaded.workload(spec), device, MemoryRole.ROLLOUT)
     weights = sum(parameter.nbytes for parameter in loaded.resident.modules["vae"].parameters())
     # The planner's fragment holds two samples at least.
     held = weights + row["added_bytes"] if batch > 1 and "added_bytes" in row else None
     row["compared"] = [
         *compared(case, planned if planned_device() else None, row["seconds"], "s"),
-        *compared(f"{case}, memory", plan.decoder / GIB, held and held / GIB, "GiB"),
+        *compared(f"{case}, memory", decoding_bytes(loaded.workload(spec)) / GIB, held and held / GIB, "GiB"),
     ]
     return row

@@ -6,9 +6,9 @@ from functools import partial
 
 from tests.bench.gpu.bench_models import LoadedModel, main_model
 from tests.bench.gpu.bench_shapes import SampleSize, counted
-from tests.bench.gpu.forward_passes import PLAIN, SHIPPED, Passes, Variant, compiling_seconds, unavailable
+from tests.bench.gpu.forward_passes import PLAIN, SHIPPED, UNCHOSEN, Passes, Variant, compiling_seconds, unavailable
 from tests.bench.gpu.stage_runner import GpuBench
-from worker.contracts.performance import AttentionBackend, Compilation, PerformanceSpec
+from worker.contracts.performance import DIFFUSERS_CHOICE, AttentionBackend, Compilation, PerformanceSpec
 
 
 def variants(bench: GpuBench) -> Iterator[Variant]:
@@ -16,8 +16,11 @@ def variants(bench: GpuBench) -> Iterator[Variant]:
     shapes = bench.shapes
     yield Variant(name=SHIPPED)
     yield Variant(name=PLAIN, is_plain=True)
+    yield Variant(name=UNCHOSEN, performance=DIFFUSERS_CHOICE)
     compiled = shapes.compilation
-    compiling = Variant(name=f"{compiled}", performance=PerformanceSpec(compilation=compiled))
+    compiling = Variant(
+        name=f"{compiled}", performance=PerformanceSpec(compilation=compiled, attention=AttentionBackend.DEFAULT)
+    )
     for fastest in shapes.attention[:1]:
         yield _with_attention(fastest)
         yield compiling
@@ -38,7 +41,7 @@ def run(bench: GpuBench) -> None:
     loaded = main_model(bench)
     bench.report.document["mfu_formula"] = counted(loaded.profile)
     for variant in variants(bench):
-        if variant.performance is not None and (why := unavailable(variant.performance)):
+        if why := unavailable(variant.performance):
             bench.skip(variant.name, why)
             continue
         passes = Passes(bench, loaded, variant)
@@ -46,7 +49,7 @@ def run(bench: GpuBench) -> None:
             bench.measure(
                 f"{size} × {batch}, {variant.name}",
                 partial(passes.row, size, batch),
-                needs_seconds=compiling_seconds(variant.performance),
+                needs_seconds=0.0 if variant.is_plain else compiling_seconds(variant.performance),
             )
         if variant.name in (SHIPPED, PLAIN):
             size, batch = loaded.model.sizes[0], bench.shapes.batches[-1]

@@ -21,7 +21,6 @@ from tests.bench.gpu.rates import compared, peak_flops, planned_device, timed, w
 from tests.bench.gpu.resident_models import resident
 from tests.bench.gpu.stage_runner import GpuBench
 from tests.engine.trainer.state_bytes import state_bytes
-from worker.contracts.performance import PerformanceSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
@@ -52,22 +51,28 @@ class Step:
 
 
 def steps(bench: GpuBench, loaded: LoadedModel) -> Iterator[Step]:
-    """All variants, the most telling first. They are compared at half of the batch, at which blocks that keep all
-    activations still fit beside the weights."""
+    """All variants, the most telling first. Uncompiled ones are compared at half of the batch, at which blocks that
+    keep all activations still fit beside the weights."""
     small, large = loaded.model.sizes[0], loaded.model.sizes[-1]
     batch = bench.shapes.batches[-1]
     half = max(2, batch // 2)
-    yield Step(name=SHIPPED, size=small, batch=batch)
+    yield Step(name=SHIPPED, size=small, batch=batch, sections=_AS_SHIPPED)
+    yield Step(name="uncompiled", size=small, batch=batch)
     if half != batch:
-        yield Step(name=SHIPPED, size=small, batch=half)
+        yield Step(name="uncompiled", size=small, batch=half)
+    yield Step(name="recomputing everything", size=small, batch=half, sections=_recomputed(1))
     yield Step(name="recomputing nothing", size=small, batch=half, sections=_recomputed(0))
     yield Step(name="recomputing 1 block in 2", size=small, batch=half, sections=_recomputed(2))
     yield Step(name=f"{PLAIN}, recomputing nothing", size=small, batch=half, sections=_recomputed(0), is_plain=True)
     if large != small:
-        yield Step(name=SHIPPED, size=large, batch=half)
+        yield Step(name="uncompiled", size=large, batch=half)
     kernels = [("attention", str(attention)) for attention in bench.shapes.attention]
     for setting, kernel in (*kernels[:1], ("compilation", str(bench.shapes.compilation)), *kernels[1:]):
-        yield Step(name=kernel, size=small, batch=half, sections={"performance": {setting: kernel}})
+        chosen = {"compilation": "off", "attention": "default"} | {setting: kernel}
+        yield Step(name=kernel, size=small, batch=half, sections={"performance": chosen})
+
+
+_AS_SHIPPED: dict[str, Any] = {"performance": {}}
 
 
 def run(bench: GpuBench) -> None:
@@ -79,7 +84,7 @@ def run(bench: GpuBench) -> None:
 def measure_step(bench: GpuBench, loaded: LoadedModel, step: Step) -> None:
     """Measure `step`, unless this machine cannot take it."""
     spec = loaded.spec(step.size, members=step.batch, **step.sections)
-    chosen = PerformanceSpec.model_validate(step.sections.get("performance", {}))
+    chosen = spec.performance
     if why := unavailable(chosen):
         bench.skip(step.case, why)
         return

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -46,5 +47,7 @@ def test_gradients_are_the_same_as_without_recomputation(
 
 
 def test_a_model_that_cannot_recompute_is_refused() -> None:
-    with pytest.raises(ModelLoadError, match=r"`deepspeed\.gradient_checkpointing` must be 0 for Linear, got 1"):
-        recompute_blocks(torch.nn.Linear(2, 2), 1, is_sharded=False)
+    with pytest.raises(
+        ModelLoadError, match=r"`deepspeed\.gradient_checkpointing` must be 0 for Linear, got a share of 1"
+    ):
+        recompute_blocks(torch.nn.Linear(2, 2), Fraction(1), is_sharded=False)

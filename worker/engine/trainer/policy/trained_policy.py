@@ -29,6 +29,7 @@ from worker.engine.trainer.policy.shadow_weights import ShadowPolicies
 from worker.engine.trainer.zero.activation_checkpointing import recompute_blocks
 from worker.engine.trainer.zero.deepspeed_config import deepspeed_config
 from worker.engine.trainer.zero.fragments import Fragments
+from worker.engine.trainer.zero.recomputed_share import recomputed_share
 from worker.engine.trainer.zero.sharded_loading import load_sharded
 from worker.engine.types import PublishedVersion
 
@@ -46,6 +47,8 @@ class TrainedPolicy:
         base_model_path: str,
         device: str | torch.device | None,
         embeddings: Mapping[str, PromptEmbeds] | None = None,
+        *,
+        num_ranks: int,
     ) -> None:
         """Load the base and prepare the trainable parameters, the same on every rank.
 
@@ -54,6 +57,7 @@ class TrainedPolicy:
             base_model_path: an existing folder in diffusers layout, or a hub id.
             device: where to load; by default the accelerator's current device.
             embeddings: of the run's prompts; without them the text encoders are loaded.
+            num_ranks: the number of trainer ranks.
 
         Raises:
             ModelLoadError: for weights or LoRA targets that cannot be used.
@@ -80,9 +84,8 @@ class TrainedPolicy:
         self.reference = self._reference_policy()
         """The policy that training started from, where the algorithm needs it or it costs no memory."""
         num_parameters = sum(full_numel(parameter) for parameter in self.model.transformer.parameters())
-        recompute_blocks(
-            self.model.transformer, spec.deepspeed.recomputed_blocks(num_parameters), is_sharded=is_sharded
-        )
+        share = recomputed_share(spec, self.model.device, num_parameters=num_parameters, num_ranks=num_ranks)
+        recompute_blocks(self.model.transformer, share, is_sharded=is_sharded)
         self.module = ShardedPolicyModule(self.model, self._frozen_copies) if is_sharded else PolicyModule(self.model)
         """The module for DeepSpeed to wrap."""
         self._shadow_policies = ShadowPolicies(spec, self.trainable, self.behaviour)
@@ -189,7 +192,7 @@ def _load(
         device=device,
         parts=frozenset(parts),
         embeddings=embeddings,
-        performance=spec.performance,
+        performance=spec.kernels,
     )
     if spec.deepspeed.zero_stage < 3:
         return load()

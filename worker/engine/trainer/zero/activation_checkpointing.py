@@ -4,6 +4,8 @@ One implementation serves all families, because diffusers' transformers call one
 Invariant: recomputation changes no gradient, and never runs where no gradients are wanted, so generation is not slower.
 """
 
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import torch
@@ -13,35 +15,35 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models.experts import experts_of
 
 
-def recompute_blocks(transformer: torch.nn.Module, every: int, *, is_sharded: bool) -> None:
-    """Recompute every `every`-th block of each transformer, counted through all of its lists of blocks.
+def recompute_blocks(transformer: torch.nn.Module, share: Fraction, *, is_sharded: bool) -> None:
+    """Recompute this share of each transformer's blocks, evenly spread over all of its lists of blocks.
 
     Args:
         transformer: a transformer, or `Experts`.
-        every: 1 recomputes all blocks, 0 none.
+        share: 1 recomputes all blocks, 1/2 the first and every second after it, 0 none.
         is_sharded: ZeRO 3, where a layer's weights are gathered only while it runs.
 
     Raises:
         ModelLoadError: for a transformer that diffusers cannot recompute.
     """
-    if not every:
+    if not share:
         return
     for expert in experts_of(transformer).values():
         if not getattr(expert, "_supports_gradient_checkpointing", False):
             raise ModelLoadError(
-                f"`deepspeed.gradient_checkpointing` must be 0 for {type(expert).__name__}, got {every}: "
+                f"`deepspeed.gradient_checkpointing` must be 0 for {type(expert).__name__}, got a share of {share}: "
                 "its blocks cannot be recomputed"
             )
-        expert.enable_gradient_checkpointing(_Recomputation(expert, every, is_sharded=is_sharded))
+        expert.enable_gradient_checkpointing(_Recomputation(expert, share, is_sharded=is_sharded))
 
 
 class _Recomputation:
     """The function that diffusers calls with each block and its arguments, in place of the block."""
 
-    def __init__(self, transformer: torch.nn.Module, every: int, *, is_sharded: bool) -> None:
+    def __init__(self, transformer: torch.nn.Module, share: Fraction, *, is_sharded: bool) -> None:
         lists = [module for module in transformer.modules() if isinstance(module, torch.nn.ModuleList)]
         blocks = list(dict.fromkeys(block for blocks in lists for block in blocks))
-        self._chosen = set(blocks[::every])
+        self._chosen = {blocks[int(number / share)] for number in range(ceil(len(blocks) * share))}
         self._run = _recompute_sharded if is_sharded else _recompute
 
     def __call__(self, block: torch.nn.Module, *args: Any) -> Any:
