@@ -47,7 +47,7 @@ class ArtifactRefused(Exception):
 
 
 class ChecksumMismatch(ArtifactRefused):
-    """The bytes received do not match the checksum: the sender should retry."""
+    """The bytes received do not match the checksum."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
@@ -25,8 +25,10 @@ from worker.contracts.node_reports import NodeReports
 from worker.contracts.previews import PreviewDone
 
 PLACEHOLDER = re.compile(r"<\w+:(\w+)>")
+UNKNOWN_NAMES = ("x", "limit", "cursor", "fields", "format", "a[]", "")
 WITHOUT_END = {"get api/v1/runs/<uuid:run_id>/stream"}
 """Its body ends with the run."""
+OF_RUNS = re.compile(r"get api/v1/(runs|lends|home|metrics|sweeps)")
 EVENTS = f"post {OF_ATTEMPT}events"
 OF_MACHINES: dict[str, TypeAdapter[Any]] = {
     f"post {INGEST}gpu-tests/<uuid:test_id>/report": TypeAdapter(GpuTestReport),
@@ -68,7 +70,6 @@ class MalformedRequests:
         self._known = known | {"yaml": "prompts: {inline: [a]}", "host": "a.example", "username": "outsider"}
         self._examples = Examples(self._document, self._known)
         self.addresses = [request for request in every_request() if request not in WITHOUT_END]
-        self.seq = 1
 
     def drawn(self, seed: str) -> Malformed:
         """One request; the same seed gives the same one."""
@@ -122,12 +123,7 @@ class MalformedRequests:
             value = self._examples.of(one["schema"], draw) if is_good else draw.choice(malformed.VALUES)
             pairs += [(one["name"], str(value)[:9000])] * draw.choice([1, 1, 1, 2])
         if not pairs or draw.random() < 0.2:
-            pairs.append(
-                (
-                    draw.choice(["x", "limit", "cursor", "fields", "format", "a[]", ""]),
-                    str(draw.choice(malformed.VALUES))[:9000],
-                )
-            )
+            pairs.append((draw.choice(UNKNOWN_NAMES), str(draw.choice(malformed.VALUES))[:9000]))
         raw = urlencode(pairs, errors="replace")
         return raw if draw.random() < 0.9 else raw + draw.choice(["%", "&&&", "&=", "%ff", ";", "#"])
 
@@ -149,7 +145,7 @@ class MalformedRequests:
     def _example(self, request: str, pattern: str, draw: Random) -> Any:
         """A body that could be meant; None where the address takes none, or bytes."""
         if request == EVENTS:
-            return {**self._events.of(draw.choice(self._kinds), draw), "seq": self.seq}
+            return {**self._events.of(draw.choice(self._kinds), draw), "seq": 1}
         if request in OF_MACHINES:
             schema = self._machines[request]
             return Examples(schema, {}).of(schema, draw)
@@ -179,9 +175,7 @@ class MalformedRequests:
         return {request: adapter.json_schema() for request, adapter in OF_MACHINES.items()}
 
 
-def readings(run_id: str) -> Iterator[str]:
-    """The addresses of a run that can be read."""
-    document = openapi_document()
-    for path, operations in document["paths"].items():
-        if path.startswith("/api/v1/runs/{run_id}/") and "get" in operations:
-            yield path.replace("{run_id}", run_id)
+def readings_of_runs(world: World) -> list[str]:
+    """The addresses that tell of runs."""
+    found = [request for request in every_request() if OF_RUNS.match(request) and request not in WITHOUT_END]
+    return [world.address(request.removeprefix("get "), "owner") for request in found]

@@ -10,13 +10,11 @@ from django.test import Client
 
 from runs.models import Run, RunStream
 from telemetry.unreadable import unreadable_counts
-from tests.web.every_address.answered_requests import every_request
-from tests.web.every_address.malformed_requests import WITHOUT_END
+from tests.web.every_address.malformed_requests import readings_of_runs
 from tests.web.every_address.poisoned_rows import poison
 from tests.web.every_address.world import World
 
 pytestmark = pytest.mark.django_db
-OF_RUNS = re.compile(r"get api/v1/(runs|lends|home|metrics|sweeps)")
 ARROW = "application/vnd.apache.arrow.stream"
 OF_WINDOWS = re.compile(r"/(timeline|lane-states|bubbles|trace)$")
 AS_ARROW = re.compile(r"/(timeline|metrics|bubbles|lends)$")
@@ -34,11 +32,7 @@ def poisoned(world: World) -> Iterator[World]:
 
 def readings(world: World) -> Iterator[tuple[str, str]]:
     """Whatever tells of runs, with the `Accept` of the request."""
-    for request in filter(OF_RUNS.match, every_request()):
-        pattern = request.partition(" ")[2]
-        if request in WITHOUT_END:
-            continue
-        address = world.address(pattern, "owner")
+    for address in readings_of_runs(world):
         yield address, "*/*"
         if OF_WINDOWS.search(address):
             yield f"{address}?from=0&to=100", "*/*"
