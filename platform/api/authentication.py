@@ -1,11 +1,13 @@
 """Authentication of REST by knox's tokens, which the audit log records. Browsers use their session instead."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication as KnoxTokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from accounts.models import ApiToken
@@ -16,12 +18,18 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 """A script may send hundreds of requests a minute: its token's last use is written once."""
 
 
+_TOKEN = re.compile(r"[ -~]*")
+"""Of what the header may be made of; knox looks for anything else in the database, which refuses it."""
+
+
 class TokenAuthentication(KnoxTokenAuthentication):
     """knox's authentication, which also puts the token's limits on the user, and notes the token for the audit records
     of what the request changes."""
 
     def authenticate(self, request: Request) -> Any:
         """`(user, token)`, or None for a request without a token. Raises `AuthenticationFailed`."""
+        if not _TOKEN.fullmatch(request.headers.get("Authorization", "")):
+            raise AuthenticationFailed("Invalid token.")
         found = super().authenticate(request)
         if found is not None:
             user, token = found

@@ -3,6 +3,8 @@
 Names are looked up in the schema before the view runs, so that a misspelt one is refused on an empty page, too.
 """
 
+import math
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
 from api.openapi_document import Schema, answer_fields, openapi_document, path_of
+from telemetry.unreadable import count_unreadable
 
 if TYPE_CHECKING:
     # At run time this module is loaded while the module of views is.
@@ -53,7 +56,15 @@ class FieldsRenderer(JSONRenderer):
         names = chosen_fields(context["request"]) if "request" in context else None
         if names is not None and context["response"].status_code < 300:
             data = _only(data, names)
-        rendered: bytes = super().render(data, accepted_media_type, renderer_context)
+        try:
+            rendered: bytes = super().render(data, accepted_media_type, renderer_context)
+        except ValueError:
+            # JSON has no such numbers, and one of them in a stored row must not hide all the others.
+            finite, number = _finite(data)
+            if not number:
+                raise
+            count_unreadable("number", number)
+            rendered = super().render(finite, accepted_media_type, renderer_context)
         return rendered
 
 
@@ -84,6 +95,20 @@ def _require_known(request: Request, names: list[str]) -> None:
 def _sentence(name: str, known: tuple[str, ...]) -> str:
     near = get_close_matches(name, known, n=1)
     return f"`{NAME}` has no `{name}`: " + (f"did you mean `{near[0]}`?" if near else f"use some of {', '.join(known)}")
+
+
+def _finite(data: Any) -> tuple[Any, int]:
+    """The data with null for each number that is not finite, and how many there were."""
+    match data:
+        case float() if not math.isfinite(data):
+            return None, 1
+        case Mapping():
+            parts = {name: _finite(value) for name, value in data.items()}
+            return {name: value for name, (value, _) in parts.items()}, sum(number for _, number in parts.values())
+        case list() | tuple():
+            values = [_finite(value) for value in data]
+            return [value for value, _ in values], sum(number for _, number in values)
+    return data, 0
 
 
 def _only(data: Any, names: frozenset[str]) -> Any:

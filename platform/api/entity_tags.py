@@ -41,11 +41,14 @@ class EntityTags(BasePermission):
         if not edited or getattr(view, "action", "") in ("list", "create"):
             return True
         target: Any = view
+        method = (request.method or "").lower()
+        handler = getattr(target, method, None)
+        if handler is None:
+            return True  # DRF answers 405.
         if request.method == "GET":
-            target.get = _tagged(target.get, edited)
+            target.get = _tagged(handler, edited)
         elif request.method in CHANGING:
-            method = request.method.lower()
-            setattr(target, method, _conditional(request, getattr(target, method), target.get, edited))
+            setattr(target, method, _conditional(request, handler, target.get, edited))
         return True
 
 

@@ -15,6 +15,7 @@ from runs.checkpoint_files import stored
 from runs.forks import ForkPoint
 from runs.models import Run
 from telemetry.models import MetricPoint
+from telemetry.unreadable import CLOCK
 from worker.contracts.metric_names import Metric
 
 
@@ -43,7 +44,7 @@ class SavedCheckpoint(TypedDict):
 
 def checkpoints(run: Run) -> list[SavedCheckpoint]:
     """Newest first; records of those whose files were removed stay."""
-    rows = list(CheckpointRecord.objects.filter(run=run).order_by("-stream_seq"))
+    rows = list(CheckpointRecord.objects.filter(run=run, at__range=CLOCK).order_by("-stream_seq"))
     kept = stored([row.uri for row in rows])
     rewards = {key: _by_batch(run.pk, key) for key in (Metric.REWARD_MEAN, Metric.EVAL_REWARD)}
     return [_saved(row, kept, rewards) for row in rows]

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from gallery.artifact_bundles import read_bundle
 from gallery.artifacts import ArtifactTaken, store_artifact, store_artifacts
-from gallery.storage import MAX_ARTIFACT_BYTES, ArtifactRefused, ChecksumMismatch
+from gallery.storage import MAX_ARTIFACT_BYTES, ArtifactRefused
 from runs.attempts.tokens import authorise
 from telemetry.ingest.ingest_answers import bearer_token, refusal
 from telemetry.ingest.ingest_views import with_token_refusals
@@ -59,9 +59,6 @@ def upload(request: HttpRequest, store: Callable[[], dict[str, Any]]) -> HttpRes
         return JsonResponse(store(), status=201)
     except ArtifactTaken as error:
         return refusal(409, str(error))
-    except ChecksumMismatch as error:
-        # The sender should retry: bytes were lost or changed on the way.
-        return refusal(503, str(error))
     except ArtifactRefused as error:
         return refusal(422, str(error))
     except OSError as error:

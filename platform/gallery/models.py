@@ -9,9 +9,16 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from pydantic import TypeAdapter, ValidationError
 
+from gallery.storage import ArtifactRefused, checked_path
 from runs.models import Run
+from telemetry.unreadable import CLOCK
 from worker.contracts.adapter_files import AdapterFile
+
+_FILES: TypeAdapter[tuple[AdapterFile, ...]] = TypeAdapter(tuple[AdapterFile, ...])
+_SCORES: TypeAdapter[tuple[dict[str, float], dict[str, str]]] = TypeAdapter(tuple[dict[str, float], dict[str, str]])
+"""Of a sample: its rewards, and why others are missing."""
 
 
 class Artifact(models.Model):
@@ -57,6 +64,16 @@ class Sample(models.Model):
         indexes = [models.Index(fields=["run", "purpose", "batch"], name="sample_by_batch")]
 
     @property
+    def is_readable(self) -> bool:
+        """False for a row that no event could leave."""
+        try:
+            for path in filter(None, (self.artifact_path, self.poster_path)):
+                checked_path(path)
+            return bool(_SCORES.validate_python((self.rewards, self.missing)))
+        except (ArtifactRefused, ValidationError):
+            return False
+
+    @property
     def picture_path(self) -> str:
         """Path of the picture that a grid shows: the picture itself, or the still picture of a clip."""
         return self.poster_path or self.artifact_path
@@ -83,7 +100,15 @@ class Adapter(models.Model):
     @property
     def all_files(self) -> tuple[AdapterFile, ...]:
         """The version's files: one for a LoRA, several for whole transformers."""
-        return tuple(AdapterFile.model_validate(file) for file in self.files)
+        return _FILES.validate_python(self.files)
+
+    @property
+    def is_readable(self) -> bool:
+        """False for a row that no event could leave."""
+        try:
+            return bool(self.all_files) and CLOCK[0] <= self.at <= CLOCK[1]
+        except ValidationError:
+            return False
 
     @property
     def is_lora(self) -> bool:

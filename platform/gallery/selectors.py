@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db.models import Max, QuerySet
 
 from gallery.models import Adapter, Preview, Sample
+from telemetry.unreadable import count_unreadable
 
 
 def sample_batches(run_id: UUID, purpose: str = "") -> list[int]:
@@ -22,7 +23,11 @@ def samples(run_id: UUID, *, purpose: str = "", batches: Collection[int] = ()) -
     drawn = rows.order_by().values("purpose", "batch").annotate(attempt=Max("attempt"))
     newest = {(row["purpose"], row["batch"]): row["attempt"] for row in drawn}
     ordered = rows.order_by("batch", "purpose", "prompt_index", "member", "stream_seq")
-    return [sample for sample in ordered if sample.attempt == newest[sample.purpose, sample.batch]]
+    found = [sample for sample in ordered if sample.attempt == newest[sample.purpose, sample.batch]]
+    readable = [sample for sample in found if sample.is_readable]
+    if len(readable) < len(found):
+        count_unreadable("sample", len(found) - len(readable))
+    return readable
 
 
 def samples_of_members(run_id: UUID, *, batch: int, prompt_index: int | None, members: Collection[int]) -> list[Sample]:
@@ -36,7 +41,10 @@ def samples_of_members(run_id: UUID, *, batch: int, prompt_index: int | None, me
 
 def adapters(run_id: UUID) -> QuerySet[Adapter]:
     """Newest first, with their run."""
-    return Adapter.objects.filter(run_id=run_id).select_related("run").order_by("-stream_seq")
+    rows = Adapter.objects.filter(run_id=run_id)
+    if unreadable := [row.pk for row in rows.only("files", "at") if not row.is_readable]:
+        count_unreadable("adapter", len(unreadable))
+    return rows.exclude(pk__in=unreadable).select_related("run").order_by("-stream_seq")
 
 
 def previews(run_id: UUID) -> QuerySet[Preview]:

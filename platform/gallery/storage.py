@@ -15,9 +15,10 @@ from typing import IO, Any, Protocol
 import fsspec
 from django.conf import settings
 
+from worker.contracts.artifact_paths import MAX_PATH_CHARS, PATH_PATTERN
+
 CHUNK_BYTES = 2**20
 MAX_ARTIFACT_BYTES = 4 * 2**30
-MAX_PATH_LENGTH = 300
 CONTENT_TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
@@ -33,7 +34,7 @@ CONTENT_TYPES = {
 """Content types by suffix; nothing else is stored. Pickle-based formats (.pt, .bin, .ckpt) are refused, because opening
 one runs code."""
 
-_SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+_PATH = re.compile(PATH_PATTERN)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -46,7 +47,7 @@ class ArtifactRefused(Exception):
 
 
 class ChecksumMismatch(ArtifactRefused):
-    """The bytes received do not match the checksum: the sender should retry."""
+    """The bytes received do not match the checksum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,10 @@ class Stored:
 
 def checked_path(path: str) -> str:
     """`path`, checked: relative, plain segments, a known suffix. Raises `ArtifactRefused`."""
-    if len(path) > MAX_PATH_LENGTH or not all(_SEGMENT.fullmatch(segment) for segment in path.split("/")):
+    if len(path) > MAX_PATH_CHARS or not _PATH.fullmatch(path):
         raise ArtifactRefused(
             f"`path` must be segments of letters, digits, `.`, `_` and `-`, none beginning with `.` or `-`, "
-            f"joined by `/`, at most {MAX_PATH_LENGTH} characters, got {path[:80]!r}"
+            f"joined by `/`, at most {MAX_PATH_CHARS} characters, got {path[:80]!r}"
         )
     content_type(path)
     return path

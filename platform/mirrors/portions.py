@@ -16,6 +16,7 @@ from mirrors.backends.session_words import Metrics, Picture, Record, Resumed, Sa
 from mirrors.models import MirroredRun
 from runs.models import Run
 from telemetry.models import StreamItem
+from telemetry.unreadable import readable
 from worker.contracts.sample_reports import SampleInfo
 from worker.contracts.states import END_STATES
 
@@ -47,16 +48,19 @@ def next_portion(row: MirroredRun, folder: Path) -> Portion:
     run = Run.objects.only("state").get(pk=row.run_id)
     has_ended = run.run_state in END_STATES
     rows = StreamItem.objects.filter(run_id=row.run_id, type__in=MIRRORED_TYPES, stream_seq__gt=row.after_seq)
-    items = list(rows.order_by("stream_seq")[:MAX_ITEMS])
+    read = list(rows.order_by("stream_seq")[:MAX_ITEMS])
+    items = list(readable(read))
     taken, num_missing, is_waiting = _with_bytes(row.run_id, items, gives_up_waiting=has_ended)
     records = _still_valid([_record(item, pictures) for item, pictures in taken])
     for record in records:
         if record["type"] == "samples":
             _copy(record["pictures"], folder)
-    is_all = len(taken) == len(items) < MAX_ITEMS
+    is_all = len(taken) == len(items) and len(read) < MAX_ITEMS
+    past = read[-1].stream_seq if read else row.after_seq
     return Portion(
         records=records,
-        up_to_seq=taken[-1][0].stream_seq if taken else row.after_seq,
+        # Past what was skipped, too, unless something before it is awaited.
+        up_to_seq=past if len(taken) == len(items) else taken[-1][0].stream_seq if taken else row.after_seq,
         batch=max((record["batch"] for record in records), default=0),
         num_pictures_missing=num_missing,
         is_cut=not (is_all or is_waiting),

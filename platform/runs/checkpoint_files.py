@@ -31,7 +31,8 @@ def stored(uris: Collection[str]) -> set[str] | None:
         try:
             filesystem, path = fsspec.core.url_to_fs(folder)
             names = filesystem.ls(path, detail=False)
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError, ImportError):
+            # The last two: an URI that no store understands.
             continue
         except OSError:
             return None

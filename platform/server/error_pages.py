@@ -47,6 +47,26 @@ def database_away(request: HttpRequest, seconds: int) -> HttpResponseBase:
     return answer
 
 
+def as_problem(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """What Django or a plain view refuses below `/api/` without saying so in JSON, as a problem with the same headers.
+    Every other response is left as it is."""
+    is_said = response.headers.get("Content-Type", "").startswith(CONTENT_TYPE)
+    if not is_api(request) or response.status_code < 400 or is_said:
+        return response
+    match response.status_code:
+        case 405:
+            methods = response.headers.get("Allow") or "none"
+            said = f"{(request.method or '')[:20]} is not answered here: the methods of this address are {methods}"
+        case 416:
+            said = "the range begins beyond the last byte, whose number the header `Content-Range` tells"
+        case _:
+            said = "the request was refused"
+    answer = _problem(response.status_code, said)
+    for name, value in response.headers.items():
+        answer.headers.setdefault(name, value)
+    return answer
+
+
 def is_api(request: HttpRequest) -> bool:
     return request.path.startswith(API_PREFIX)
 

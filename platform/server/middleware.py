@@ -1,4 +1,4 @@
-"""Middleware of every response: the content security policy, and static files for an ASGI server."""
+"""Middleware of every response: the content security policy, problems of REST, and static files for an ASGI server."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -9,8 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.utils.decorators import sync_and_async_middleware
+from django.utils.deprecation import MiddlewareMixin
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
+
+from server.error_pages import as_problem
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
@@ -37,6 +40,15 @@ def ContentSecurityPolicyMiddleware(get_response: GetResponse) -> GetResponse:  
         return with_policy(response)
 
     return respond
+
+
+class ApiProblemsMiddleware(MiddlewareMixin):
+    """Whatever is refused below `/api/` is a problem. It knows one form alone, as `FrameOptionsMiddleware` does."""
+
+    async_capable = False
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        return as_problem(request, response)
 
 
 class FrameOptionsMiddleware(XFrameOptionsMiddleware):

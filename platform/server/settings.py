@@ -92,6 +92,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "server.second_factor_middleware.SecondFactorMiddleware",
+    "server.middleware.ApiProblemsMiddleware",
     "server.middleware.FrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "server.urls"

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from telemetry.models import StreamItem
+from telemetry.unreadable import readable
 from worker.contracts.base import JsonOf
 from worker.contracts.lanes import LaneInfo
 from worker.contracts.names import LaneRole
@@ -21,8 +22,8 @@ def placed_lanes(run_id: UUID, *, up_to: int) -> list[Lane]:
     """Every lane that was ever placed, from its newest `lanes` event up to `up_to`."""
     known: dict[str, Lane] = {}
     placed = StreamItem.objects.filter(run_id=run_id, type="lanes", stream_seq__lte=up_to).order_by("stream_seq")
-    for body in placed.values_list("body", flat=True):
-        known.update({lane["lane"]: lane for lane in body["lanes"]})
+    for report in readable(placed):
+        known.update({lane["lane"]: lane for lane in report.body["lanes"]})
     return list(known.values())
 
 
@@ -47,11 +48,11 @@ def role_stretches(run_id: UUID, lanes: Iterable[str], *, up_to: int) -> dict[st
     the one in its name."""
     changes: dict[str, list[tuple[int, str]]] = {lane: [(0, role_of(lane, {}))] for lane in lanes}
     placed = StreamItem.objects.filter(run_id=run_id, type="lanes", stream_seq__lte=up_to).order_by("stream_seq")
-    for number, body in placed.values_list("stream_seq", "body"):
-        for info in body["lanes"]:
+    for report in readable(placed):
+        for info in report.body["lanes"]:
             known = changes.get(info["lane"])
             if known and known[-1][1] != info["role"]:
-                known.append((number, info["role"]))
+                known.append((report.stream_seq, info["role"]))
     return {
         lane: [
             RoleStretch(lane, role, number, past)

@@ -14,6 +14,10 @@ from runs.run_body import command_item, transition_item
 from telemetry.models import StreamItem
 from telemetry.observed_lanes import Lane
 from telemetry.stream_items import LOG, TRANSITION, Item, item
+from telemetry.unreadable import CLOCK, readable
+
+NUM_TRIED = 100
+"""Reports that are looked through for one that can be read."""
 
 
 def last_stream_seq(run_id: UUID) -> int:
@@ -48,19 +52,19 @@ def newest_items(run_id: UUID, *, before_seq: int | None, limit: int, types: Col
 
 def lanes_of(run_id: UUID) -> list[Lane]:
     """The lanes of the newest `lanes` event; empty before they were placed."""
-    body = StreamItem.objects.filter(run_id=run_id, type="lanes").order_by("-stream_seq").values_list("body", flat=True)
-    newest = body.first()
-    return list(newest["lanes"]) if newest else []
+    reports = StreamItem.objects.filter(run_id=run_id, type="lanes").order_by("-stream_seq")
+    newest = next(readable(reports[:NUM_TRIED]), None)
+    return list(newest.body["lanes"]) if newest else []
 
 
 def _rows_of(types: Collection[str]) -> tuple[QuerySet[StreamItem], QuerySet[RunTransition], QuerySet[RunLogEntry]]:
     """The rows of any run that items are made of: events, transitions, entries of the log; of these `types` where there
     are any."""
-    events, transitions = StreamItem.objects.all(), RunTransition.objects.all()
+    events, transitions = StreamItem.objects.filter(at__range=CLOCK), RunTransition.objects.all()
     if types:
         events = events.filter(type__in=types)
         transitions = transitions if TRANSITION in types else transitions.none()
-    entries = RunLogEntry.objects.filter(type__in=_ENTRY_ITEMS.keys() & (types or _ENTRY_ITEMS.keys()))
+    entries = RunLogEntry.objects.filter(at__range=CLOCK, type__in=_ENTRY_ITEMS.keys() & (types or _ENTRY_ITEMS.keys()))
     return events, transitions, entries
 
 

@@ -64,5 +64,13 @@ def _item_model(kind: type[Event]) -> type[BaseModel]:
 _STRICT = ConfigDict(extra="forbid")
 _MODELS = {kind: _item_model(kind) for kind in EVENT_KINDS}
 
+
+def body_model(type_name: str) -> type[BaseModel] | None:
+    """What the bodies of this type of event are; None for an unknown one."""
+    kind = next((kind for kind in EVENT_KINDS if kind.model_fields["type"].default == type_name), None)
+    model: type[BaseModel] | None = kind and _MODELS[kind].model_fields["body"].annotation
+    return model
+
+
 StreamItem: Any = Annotated[Union[(*_MODELS.values(), TransitionItem, CommandItem)], Field(discriminator="type")]
 """The union of all items for the schema, distinguished by `type`."""

@@ -6,6 +6,7 @@ queue. Its own queue does not tell how many spans it dropped.
 
 import atexit
 import os
+import threading
 from functools import cache
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -60,7 +61,16 @@ class Tracing:
         self.queue.put(span)
 
 
-@cache
+_one_at_a_time = threading.Lock()
+
+
 def tracing() -> Tracing:
     """That of this process."""
+    # Two first requests at once would make two queues, each with a thread and an exporter of its own.
+    with _one_at_a_time:
+        return _made()
+
+
+@cache
+def _made() -> Tracing:
     return Tracing()

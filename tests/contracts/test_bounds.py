@@ -5,9 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from worker.contracts.error_sentences import error_sentences
+from worker.contracts.events import run_event_adapter
+from worker.contracts.gpu_tests import GpuTestReport
+from worker.contracts.ingest import BootstrapRequest
+from worker.contracts.node_reports import NodeReports
+from worker.contracts.previews import PreviewDone
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.setting_names import setting_names
 
@@ -17,19 +22,25 @@ EXTREMES: list[Any] = [
     *(10**12, 2**31, 2**63, 10**400, -1, 0, 1.5, 1e308, float("nan"), float("inf"), "", "x", "9" * 400, "x" * 10_000),
     *("a\0b", "\ud800", "../" * 500, True, None, [], ["x"] * 5000, [None], {}, {"x": 1}, {"": {}}, [[[[[]]]]]),
 ]
+OF_ONE_LENGTH = ("^[0-9a-f]{64}$",)
+"""Patterns that bound the length by themselves."""
+REPORTED = (run_event_adapter, *map(TypeAdapter, (NodeReports, GpuTestReport, PreviewDone, BootstrapRequest)))
+"""What programs on the cluster send."""
 PYDANTICS_OWN = re.compile(r"[Ii]nput should|Value error|NoneType|[Tt]uple|<class|unicode string|permitted|is refused,")
 
 
-def unbounded(node: dict[str, Any], path: str, seen: frozenset[str] = frozenset()) -> Iterator[str]:
+def unbounded(
+    node: dict[str, Any], path: str, document: dict[str, Any] = SCHEMA, seen: frozenset[str] = frozenset()
+) -> Iterator[str]:
     """Places of a JSON schema at which a value may be as large as it likes, with the keyword that is missing."""
     if "$ref" in node:
         name = node["$ref"].rpartition("/")[2]
         if name not in seen:
-            yield from unbounded(SCHEMA["$defs"][name], path, seen | {name})
+            yield from unbounded(document["$defs"][name], path, document, seen | {name})
         return
     for inner in (one for word in ("anyOf", "oneOf", "allOf") for one in node.get(word, ())):
-        yield from unbounded(inner, path, seen)
-    if "enum" in node or "const" in node:
+        yield from unbounded(inner, path, document, seen)
+    if {"enum", "const", "format"} & node.keys() or node.get("pattern") in OF_ONE_LENGTH:
         return
     missing: dict[str, list[tuple[str, ...]]] = {
         "integer": [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")],
@@ -42,13 +53,22 @@ def unbounded(node: dict[str, Any], path: str, seen: frozenset[str] = frozenset(
         if not set(words) & set(node):
             yield f"{path} has no {words[0]}"
     for name, inner in node.get("properties", {}).items():
-        yield from unbounded(inner, f"{path}.{name}", seen)
-    if isinstance(node.get("items"), dict):
-        yield from unbounded(node["items"], f"{path}.*", seen)
+        yield from unbounded(inner, f"{path}.{name}", document, seen)
+    for name in ("items", "additionalProperties", "propertyNames"):
+        if isinstance(node.get(name), dict):
+            yield from unbounded(node[name], f"{path}.*", document, seen)
 
 
 def test_no_place_of_a_spec_is_unbounded() -> None:
     assert sorted(set(unbounded(SCHEMA, "spec"))) == []
+
+
+@pytest.mark.parametrize("adapter", REPORTED, ids=lambda adapter: str(adapter.core_schema.get("ref", "event"))[:20])
+def test_no_number_or_text_of_a_report_is_unbounded(adapter: TypeAdapter[Any]) -> None:
+    schema = adapter.json_schema()
+    # Lists and mappings are bounded by the size of a body.
+    found = {place for place in unbounded(schema, "report", schema) if not place.endswith(("maxItems", "properties"))}
+    assert found == set()
 
 
 def test_the_walk_finds_what_has_no_bound() -> None:

@@ -7,17 +7,18 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from worker.contracts.base import Contract, Index
+from worker.contracts.artifact_paths import PATH_PATTERN
+from worker.contracts.base import BigCount, Contract, Sha256
 
 
 class AdapterFile(Contract):
     """One file of a policy version that users can download."""
 
-    path: Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*(/\w[\w.-]*)*$", max_length=200)]
+    path: Annotated[str, StringConstraints(pattern=PATH_PATTERN, max_length=200)]
     """Path relative to the version's folder, such as `pytorch_lora_weights.safetensors` or
     `transformer/config.json`."""
-    sha256: str
-    num_bytes: Index
+    sha256: Sha256
+    num_bytes: BigCount
 
 
 def listing_sha256(files: Iterable[AdapterFile]) -> str:

@@ -10,7 +10,24 @@ from pydantic import Field, TypeAdapter, model_validator
 
 from worker.contracts.adapter_files import AdapterFile, listing_sha256
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.base import Contract, Count, Index, Name
+from worker.contracts.artifact_paths import ArtifactPath
+from worker.contracts.base import (
+    MAX_CLOCK_SECONDS,
+    BigCount,
+    Contract,
+    Count,
+    Duration,
+    Index,
+    Key,
+    LaneId,
+    Magnitude,
+    Name,
+    Sha256,
+    ShortText,
+    Text,
+    UnixTime,
+    Value,
+)
 from worker.contracts.lanes import LaneInfo, LaneWork, StallState, StartStep
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeReport
@@ -19,12 +36,18 @@ from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import Span
 from worker.contracts.states import Phase, RunState
 
+PositiveDuration = Annotated[Duration, Field(gt=0)]
+SignedSeconds = Annotated[float, Field(ge=-MAX_CLOCK_SECONDS, le=MAX_CLOCK_SECONDS)]
+"""A difference between two lengths of time."""
+MAX_URI_CHARS = 2000
+"""Of a file: no file system and no object store takes longer names."""
+
 
 class Event(Contract):
     """What every event carries. `seq` counts from 1 without gaps within an attempt; `at` is Unix time in seconds."""
 
     seq: Count
-    at: float
+    at: UnixTime
 
 
 class PhaseEvent(Event):
@@ -32,7 +55,7 @@ class PhaseEvent(Event):
 
     type: Literal["phase"] = "phase"
     phase: Phase
-    detail: str = ""
+    detail: Text = ""
 
 
 class LanesEvent(Event):
@@ -52,23 +75,23 @@ class LaneStartEvent(Event):
 
     type: Literal["lane_start"] = "lane_start"
     step: StartStep
-    lanes: Annotated[tuple[str, ...], Field(min_length=1)]
+    lanes: Annotated[tuple[LaneId, ...], Field(min_length=1)]
 
 
 class LaneStallEvent(Event):
     """A lane makes no progress with what it was called for, was ended for that, or goes on after all."""
 
     type: Literal["lane_stall"] = "lane_stall"
-    lane: str
+    lane: LaneId
     work: LaneWork
     state: StallState
-    since: float
+    since: UnixTime
     """Unix time of the last sign of progress."""
-    limit_seconds: Annotated[float, Field(gt=0)]
+    limit_seconds: PositiveDuration
     """After so many seconds without one its process is ended."""
-    longest_seconds: Annotated[float, Field(ge=0)] | None = None
+    longest_seconds: Duration | None = None
     """What the longest such call took that was measured; empty before the first has ended."""
-    stack: tuple[str, ...] = ()
+    stack: tuple[Text, ...] = ()
     """Where in its program the lane is, the innermost call last; empty while its process does not answer."""
 
 
@@ -77,9 +100,9 @@ class StateEvent(Event):
 
     type: Literal["state"] = "state"
     state: RunState
-    reason: str = ""
+    reason: Text = ""
     """For a failure: one sentence with field, value and what to do."""
-    details: str = ""
+    details: Text = ""
     """For a failure: the traceback or the last log lines."""
 
 
@@ -98,7 +121,7 @@ class MetricsEvent(Event):
     type: Literal["metrics"] = "metrics"
     batch: Index
     optimizer_step: Index
-    values: dict[str, float]
+    values: dict[Key, Value]
 
 
 class SpansEvent(Event):
@@ -125,7 +148,7 @@ class EvaluationEvent(Event):
     batch: Index
     policy_version: Index
     num_samples: Count
-    values: dict[str, float]
+    values: dict[Key, Value]
 
 
 class StalenessEvent(Event):
@@ -133,7 +156,7 @@ class StalenessEvent(Event):
 
     type: Literal["staleness"] = "staleness"
     batch: Index
-    counts: dict[int, int]
+    counts: dict[Index, Index]
 
 
 class GroupsEvent(Event):
@@ -149,10 +172,10 @@ class PublishEvent(Event):
 
     type: Literal["publish"] = "publish"
     policy_version: Index
-    num_bytes: Index
+    num_bytes: BigCount
     num_tensors: Index
-    sha256: str
-    seconds: float
+    sha256: Sha256
+    seconds: Duration
 
 
 class AdapterEvent(Event):
@@ -161,11 +184,11 @@ class AdapterEvent(Event):
     type: Literal["adapter"] = "adapter"
     batch: Index
     policy_version: Index
-    artifact: str
+    artifact: ArtifactPath
     """Artifact path of the LoRA file; for several files, the path of their folder."""
-    sha256: str
+    sha256: Sha256
     """Checksum of the LoRA file; for several files, their `listing_sha256`."""
-    num_bytes: Index
+    num_bytes: BigCount
     """Size of all files together, in bytes."""
     final: bool
     """Whether it is the version at the end of the run."""
@@ -199,8 +222,8 @@ class CheckpointEvent(Event):
     batch: Index
     policy_version: Index
     optimizer_step: Index
-    uri: str
-    num_bytes: Index
+    uri: Annotated[str, Field(min_length=1, max_length=MAX_URI_CHARS)]
+    num_bytes: BigCount
 
 
 class GateEvent(Event):
@@ -210,15 +233,15 @@ class GateEvent(Event):
     gate: Literal["replay"]
     batch: Index
     passed: bool
-    values: dict[str, float]
+    values: dict[Key, Value]
 
 
 class RewardChange(Contract):
     """How a reward's mean changed over some batches."""
 
-    change: float
+    change: Value
     """From the first to the last batch, by a line fitted to the batches' means."""
-    standard_error: float
+    standard_error: Magnitude
     """Of `change`."""
 
 
@@ -232,7 +255,7 @@ class RewardHackingEvent(Event):
     """The last of the batches that were looked at."""
     num_batches: Count
     """Number of batches over which the changes are measured."""
-    monitored: str
+    monitored: Key
     """Key of the monitored reward."""
     optimised_change: RewardChange
     monitored_change: RewardChange
@@ -243,7 +266,7 @@ class QueueEvent(Event):
 
     type: Literal["queues"] = "queues"
     batch: Index
-    depths: dict[str, int]
+    depths: dict[Key, Index]
 
 
 class LendEvent(Event):
@@ -254,33 +277,33 @@ class LendEvent(Event):
     decision: Count
     """Number of the decision within the run, from 1; both reports carry it."""
     batch: Index
-    lanes: tuple[str, ...]
+    lanes: tuple[LaneId, ...]
     """The trainer lanes lent."""
     num_fragments: Count
     """Fragments that each lane may generate before the next decision on it."""
-    predicted_gain_seconds: float | None = None
+    predicted_gain_seconds: SignedSeconds | None = None
     """Seconds by which the open batches were predicted to end sooner; empty if nothing was predicted (greedy)."""
-    least_gain_seconds: float | None = None
+    least_gain_seconds: SignedSeconds | None = None
     """The threshold in force: for less the policy would not have lent. Empty if nothing was predicted (greedy)."""
-    realised_gain_seconds: float | None = None
+    realised_gain_seconds: SignedSeconds | None = None
     """Predicted end without lending − actual end, in seconds; given once those batches have ended."""
 
 
 class WorkCost(Contract):
     """The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`."""
 
-    lane: str
+    lane: LaneId
     """A lane's id, or `gang` for all trainer lanes together."""
     kind: Name
     """The kind of work, one of those that `worker.scheduling.core.costs` defines with their units."""
-    per_call: Annotated[float, Field(ge=0)]
+    per_call: Duration
     """Seconds of a call, whatever its size."""
-    per_unit: Annotated[float, Field(ge=0)]
+    per_unit: Duration
     """Seconds of each unit of a call."""
     observed_units: tuple[Count, Count] | None = None
     """The fewest and the most units of one call that were measured. If both are equal, only the sum for that size is
     known, not how it divides into `per_call` and `per_unit`. Empty: the cost is an estimate."""
-    relative_error: Annotated[float, Field(ge=0)] | None = None
+    relative_error: Magnitude | None = None
     """The standard error of the measured seconds of a unit ÷ their mean; empty where too few were measured to tell."""
 
 
@@ -298,23 +321,23 @@ class PlanEvent(Event):
     type: Literal["plan"] = "plan"
     batch: Index
     """Complete batches when the plan took effect."""
-    reason: str
+    reason: Text
     """What changes, why, and what it is predicted to gain, in a sentence or two."""
     pipeline: PipelineSpec
     """The switches from now on."""
     fragment_size: Count
     """Trajectories of a fragment in batches that begin from now on."""
-    lanes: dict[str, LaneRole]
+    lanes: dict[LaneId, LaneRole]
     """The run's lanes and their roles from now on."""
-    seconds_before: Annotated[float, Field(gt=0)]
+    seconds_before: PositiveDuration
     """Seconds of a batch that were predicted had nothing changed."""
-    batch_seconds: Annotated[float, Field(gt=0)]
+    batch_seconds: PositiveDuration
     """Seconds of a batch that are predicted from now on."""
-    bound_seconds: Annotated[float, Field(ge=0)]
+    bound_seconds: Duration
     """Seconds of a batch that no schedule beats, by the measured costs."""
-    predicted_move_seconds: Annotated[float, Field(ge=0)]
+    predicted_move_seconds: Duration
     """Seconds for which training was expected to stand still for the change; 0 where the trainer lanes stay."""
-    move_seconds: Annotated[float, Field(ge=0)]
+    move_seconds: Duration
     """Seconds for which it did."""
 
 
@@ -322,7 +345,7 @@ class SoftwareEvent(Event):
     """The software that an attempt's driver runs with."""
 
     type: Literal["software"] = "software"
-    versions: dict[str, str]
+    versions: dict[Key, ShortText]
     """The version of Tandem, of Python and of each package that may change what a run computes, by name."""
 
 
@@ -331,18 +354,18 @@ class LogEvent(Event):
 
     type: Literal["log"] = "log"
     level: Literal["debug", "info", "warning", "error"]
-    source: str
+    source: ShortText
     """The lane's id, or `driver`."""
-    message: str
+    message: Text
 
 
 class CommandDoneEvent(Event):
     """The answer to a `RunCommand`."""
 
     type: Literal["command_done"] = "command_done"
-    command_id: str
+    command_id: ShortText
     accepted: bool
-    detail: str = ""
+    detail: Text = ""
 
 
 RunEvent = Annotated[

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from worker.contracts.base import Contract
+from worker.contracts.base import Contract, Duration
 from worker.contracts.names import ModelFamily
 
 GPU_TEST_BOOTSTRAP_PATH = "/api/ingest/v1/gpu-tests/bootstrap"
@@ -53,7 +53,7 @@ class GpuTestStep(Contract):
 
     name: GpuTestStepName
     outcome: StepOutcome
-    seconds: Annotated[float, Field(ge=0)]
+    seconds: Duration
     detail: Annotated[str, Field(max_length=MAX_DETAIL_CHARS)] = ""
     """What was measured, or what went wrong, as a sentence."""
 
@@ -77,5 +77,5 @@ class GpuTestJob(Contract):
 
 
 class GpuTestReport(Contract):
-    steps: tuple[GpuTestStep, ...]
+    steps: Annotated[tuple[GpuTestStep, ...], Field(max_length=len(GpuTestStepName))]
     is_final: bool

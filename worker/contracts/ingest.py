@@ -49,10 +49,14 @@ HEARTBEAT_SECONDS = 2.0
 and the live page prompt at negligible load."""
 
 
+MAX_CODE_CHARS = 200
+"""Of a single-use code: an id and a secret of 43 characters."""
+
+
 class BootstrapRequest(Contract):
     """The first request of a driver or of a preview job."""
 
-    code: str
+    code: Annotated[str, Field(max_length=MAX_CODE_CHARS)]
     """The single-use code from its environment."""
 
 

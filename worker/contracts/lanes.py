@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from worker.contracts.base import Contract, Index
+from worker.contracts.base import Contract, Index, LaneId, ShortText
 from worker.contracts.names import LaneRole
 
 DEFAULT_POOL = "default"
@@ -134,15 +134,19 @@ def gpu_resource(node: str, index: int) -> str:
     return f"tandem-{node}-gpu-{index}"
 
 
+MAX_DEVICE_CHARS = 4000
+"""Of the devices of a lane: UUIDs of 40 characters of every GPU of the largest node."""
+
+
 class LaneInfo(Contract):
     """Where a lane was placed."""
 
-    lane: str
+    lane: LaneId
     role: LaneRole
-    node: str
-    device: str
+    node: ShortText
+    device: Annotated[str, Field(max_length=MAX_DEVICE_CHARS)]
     pid: Index
-    uuids: tuple[str, ...] = ()
+    uuids: tuple[ShortText, ...] = ()
     """UUIDs of the accelerators that its process sees, by the process itself; empty before it has loaded, and where the
     vendor's library tells none."""
 

@@ -16,12 +16,22 @@ that a card does not offer is empty, never 0.
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from worker.contracts.base import Contract, Count, Index
+from worker.contracts.base import (
+    MAX_EXACT_INTEGER,
+    BigCount,
+    Contract,
+    Count,
+    Index,
+    Magnitude,
+    ShortText,
+    UnixTime,
+    Value,
+)
 
 AGENT_BOOTSTRAP_PATH = "/api/ingest/v1/nodes/bootstrap"
 REPORTS_PATH = "/api/ingest/v1/nodes/reports"
@@ -40,6 +50,12 @@ GPU_TRACE_VARIABLE = "TANDEM_GPU_TRACE"
 `worker.node.readers.recorded` describes it. Lanes of such a node compute on its CPU."""
 MAX_GPUS = 1024
 """The most devices of one node: 16 cards of 7 MIG slices are 112, so more means a broken report."""
+MAX_NODES = 10_000
+"""Of a cluster: five times what Ray is tested with."""
+MAX_CPU_LANES = 4096
+"""Of one node: several for each core of the largest machine."""
+MAX_XIDS = 1000
+"""Codes that one GPU may have shown: NVIDIA lists some 170."""
 
 
 def are_same_devices(granted: Sequence[str], seen: Sequence[str]) -> bool:
@@ -57,8 +73,15 @@ def _bare(uuid: str) -> str:
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Quantity = Annotated[float, Field(ge=0)]
-ShortText = Annotated[str, Field(max_length=200)]
+
+
+def _empty_beyond(value: Any) -> Any:
+    """A driver that has no value gives the largest number of its type, which is no reason to refuse a whole report."""
+    return None if isinstance(value, int) and value > MAX_EXACT_INTEGER else value
+
+
+Tally = Annotated[BigCount | None, BeforeValidator(_empty_beyond)]
+"""A count that a driver keeps; empty where it does not."""
 
 
 class Vendor(StrEnum):
@@ -72,11 +95,11 @@ class CardFigures(Contract):
 
     num_processors: Count
     """Streaming multiprocessors, or compute units."""
-    bf16_flops: Annotated[float, Field(gt=0)]
+    bf16_flops: Annotated[Magnitude, Field(gt=0)]
     """Operations per second of the fastest product in bf16."""
-    fp32_flops: Annotated[float, Field(gt=0)]
+    fp32_flops: Annotated[Magnitude, Field(gt=0)]
     """Likewise in fp32 without TF32."""
-    memory_bandwidth: Annotated[float, Field(gt=0)]
+    memory_bandwidth: Annotated[Magnitude, Field(gt=0)]
     """Bytes per second, read and written together, of the fastest copy on the card."""
 
 
@@ -93,14 +116,14 @@ class GpuIdentity(Contract):
     architecture: ShortText = ""
     compute_capability: ShortText = ""
     """`major.minor`; of an AMD GPU the target, such as `gfx942`."""
-    memory_bytes: Index | None = None
+    memory_bytes: Tally = None
     pci_address: ShortText = ""
     """`domain:bus:device.function` in lower case, as Linux writes it."""
     driver: ShortText = ""
     """Version of the kernel driver."""
     runtime: ShortText = ""
     """Newest version of CUDA or ROCm that the driver serves."""
-    max_sm_clock: Quantity | None = None
+    max_sm_clock: Magnitude | None = None
     """The highest clock of its cores, in megahertz; below it under load something holds the card back."""
     parent_uuid: Annotated[str, Field(max_length=100)] = ""
     """Of a MIG slice: the card that it is part of."""
@@ -111,11 +134,11 @@ class GpuIdentity(Contract):
 class GpuTopology(Contract):
     """How a GPU is linked to its node and to other GPUs."""
 
-    numa_node: Index | None = None
+    numa_node: Tally = None
     """The NUMA node of the host's memory that is nearest."""
-    nvlink_peers: tuple[str, ...] = ()
+    nvlink_peers: Annotated[tuple[ShortText, ...], Field(max_length=MAX_GPUS)] = ()
     """UUIDs of the GPUs that it reaches over NVLink or xGMI, directly or through a switch."""
-    num_nvlinks_up: Index | None = None
+    num_nvlinks_up: Tally = None
     """Active NVLink links; fewer than on its peers means a link that is down."""
 
 
@@ -124,31 +147,31 @@ class GpuLive(Contract):
 
     utilisation: Share | None = None
     """Share of the last sampling period in which a kernel ran."""
-    memory_used_bytes: Index | None = None
-    temperature: float | None = None
-    memory_temperature: float | None = None
-    power: Quantity | None = None
-    power_limit: Quantity | None = None
-    energy_joules: Quantity | None = None
+    memory_used_bytes: Tally = None
+    temperature: Value | None = None
+    memory_temperature: Value | None = None
+    power: Magnitude | None = None
+    power_limit: Magnitude | None = None
+    energy_joules: Magnitude | None = None
     """Since the driver was loaded."""
-    sm_clock: Quantity | None = None
-    memory_clock: Quantity | None = None
-    num_processes: Index | None = None
+    sm_clock: Magnitude | None = None
+    memory_clock: Magnitude | None = None
+    num_processes: Tally = None
     """Processes that hold memory on it."""
-    nvlink_bytes_per_second: Quantity | None = None
+    nvlink_bytes_per_second: Magnitude | None = None
     """Sent and received over all its NVLink links, since the reading before."""
 
 
 class GpuFaults(Contract):
     """What the driver has counted against a GPU since it was loaded."""
 
-    xids: dict[Annotated[int, Field(ge=0)], Count] = {}
+    xids: Annotated[dict[Index, Count], Field(max_length=MAX_XIDS)] = {}
     """By Xid code: how often it was seen since the agent started."""
-    ecc_corrected: Index | None = None
-    ecc_uncorrected: Index | None = None
-    remapped_rows: Index | None = None
+    ecc_corrected: Tally = None
+    ecc_uncorrected: Tally = None
+    remapped_rows: Tally = None
     """Rows of memory replaced by spares after uncorrectable errors."""
-    retired_pages: Index | None = None
+    retired_pages: Tally = None
     """Pages of memory taken out of use after errors, on cards without spare rows: NVIDIA's before Ampere, and AMD's."""
     remap_pending: bool = False
     """Rows wait for a reset to be replaced, or pages to be taken out of use."""
@@ -156,8 +179,8 @@ class GpuFaults(Contract):
     """No spare row is left, or more pages are bad than the vendor allows: the card must be replaced."""
     throttle_reasons: tuple[ShortText, ...] = ()
     """Why its clocks are below what they could be, now; idling is no reason."""
-    pcie_replays: Index | None = None
-    nvlink_errors: Index | None = None
+    pcie_replays: Tally = None
+    nvlink_errors: Tally = None
     """Errors of checksums, replays and recoveries of all its NVLink links."""
     recovery_action: ShortText = ""
     """What the driver itself says that the card needs, such as `reset GPU`; empty for nothing."""
@@ -185,7 +208,7 @@ class ClusterNode(Contract):
     ray_node_id: RayNodeId
     address: ShortText
     """Its address in the cluster."""
-    num_cpu_lanes: Index = 0
+    num_cpu_lanes: Annotated[Index, Field(le=MAX_CPU_LANES)] = 0
     """CPU lanes that it is to have when the pool first hears of it."""
     has_gpu_resources: bool = False
     """Whether Ray knows a custom resource for each of its GPUs, as on nodes that Tandem starts."""
@@ -197,13 +220,13 @@ class NodeReport(Contract):
     """A node at one moment, as its own watcher sees it."""
 
     ray_node_id: RayNodeId
-    at: Quantity
+    at: UnixTime
     """The node's clock, in seconds since the epoch."""
     num_cpus: Count
     """Cores of the machine."""
-    memory_bytes: Index
-    memory_used_bytes: Index
-    load: Quantity
+    memory_bytes: BigCount
+    memory_used_bytes: BigCount
+    load: Magnitude
     """Processes that ran or waited for a core, averaged over a minute."""
     gpus: Annotated[tuple[GpuReport, ...], Field(max_length=MAX_GPUS)] = ()
     reader_error: Annotated[str, Field(max_length=500)] = ""
@@ -213,10 +236,10 @@ class NodeReport(Contract):
 class NodeReports(Contract):
     """The nodes that Ray lists, and the reports that came since the agent's last post."""
 
-    alive: tuple[ClusterNode, ...]
+    alive: Annotated[tuple[ClusterNode, ...], Field(max_length=MAX_NODES)]
     head_address: ShortText = ""
     """`host:port` by which further machines join the cluster."""
-    nodes: tuple[NodeReport, ...] = ()
+    nodes: Annotated[tuple[NodeReport, ...], Field(max_length=MAX_NODES)] = ()
 
 
 class AgentBootstrapAnswer(Contract):

@@ -18,7 +18,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from worker.contracts.adapter_files import AdapterFile
-from worker.contracts.base import Contract, Count, Index
+from worker.contracts.base import Contract, Count, Index, Text
 from worker.contracts.names import ModelFamily
 from worker.contracts.sections import SamplingSpec
 
@@ -89,5 +89,5 @@ class PreviewImageName(Contract):
 class PreviewDone(Contract):
     """The last report of a preview job."""
 
-    problem: str = ""
+    problem: Text = ""
     """Why it failed, one sentence; empty after success."""

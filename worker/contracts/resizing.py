@@ -10,11 +10,8 @@ carries it out; they know the run's lanes by the same ids.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated
 
-from pydantic import Field
-
-from worker.contracts.base import Contract, Index
+from worker.contracts.base import Contract, Duration, Index, LaneId, ShortText, Text
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole, Placement
 
@@ -39,7 +36,7 @@ class ResizeCause(StrEnum):
 class RoleChange(Contract):
     """A lane of the run that gets another role."""
 
-    lane: str
+    lane: LaneId
     """The lane's id."""
     role: LaneRole
     """What it does from then on."""
@@ -56,7 +53,7 @@ class Resize(Contract):
     """Lanes that get another role."""
     cause: ResizeCause = ResizeCause.USER
     """Who asked for it."""
-    within_seconds: Annotated[float, Field(ge=0)] | None = None
+    within_seconds: Duration | None = None
     """Seconds after which rollout and reward lanes that leave are let go in any case: what one has under way by then is
     dropped, and others do it again from the same seeds. Empty: each lane finishes what it has under way."""
 
@@ -160,13 +157,13 @@ class LaneStep(StrEnum):
 class LaneProgress(Contract):
     """How far one lane of a resize is."""
 
-    lane: str
+    lane: LaneId
     """The lane's id."""
     role: LaneRole | None
     """Its role once the resize is done; null for a lane that leaves."""
     step: LaneStep
     """How far it is."""
-    detail: str = ""
+    detail: Text = ""
     """Why it could not be started, in one sentence."""
     num_dropped: Index = 0
     """Fragments that it had under way when its seconds were over, and that others do again."""
@@ -175,11 +172,11 @@ class LaneProgress(Contract):
 class TrainerChangeSeconds(Contract):
     """What it took to replace the trainer gang, in seconds of the driver's clock; training stood still meanwhile."""
 
-    checkpoint: Annotated[float, Field(ge=0)]
+    checkpoint: Duration
     """From the end of the batch until its checkpoint was written and all lanes concerned were free."""
-    start: Annotated[float, Field(ge=0)]
+    start: Duration
     """From then until the new processes had loaded the model."""
-    restore: Annotated[float, Field(ge=0)]
+    restore: Duration
     """Reading the checkpoint."""
 
     @property
@@ -190,13 +187,13 @@ class TrainerChangeSeconds(Contract):
 class ResizeReport(Contract):
     """How far a resize is, as `lanes` events carry it; a later report replaces it."""
 
-    id: str
+    id: ShortText
     """The id of the command that asked for it, or one of the driver's own."""
     cause: ResizeCause
     """Who asked for it."""
     state: ResizeState
     """How far it is."""
-    reason: str = ""
+    reason: Text = ""
     """Why it failed, in one sentence."""
     lanes: tuple[LaneProgress, ...] = ()
     """The lanes that it names."""

@@ -2,12 +2,12 @@
 span."""
 
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from worker.contracts.base import Contract, Index
+from worker.contracts.base import Contract, Index, LaneId, UnixTime
 
 
 class SpanKind(StrEnum):
@@ -41,19 +41,19 @@ class IdleCause(StrEnum):
     RESIZE = "resize"
 
 
-MAX_CLOCK_SECONDS = 1e10
-"""The year 2286: beyond it a clock counts in milliseconds, by mistake."""
+MAX_RANK = 2**15 - 1
+"""Eight times the most lanes that a gang may have."""
 
 
 class Span(Contract):
     """A half-open stretch `[start, end)` of one lane's time, in seconds of the driver's clock (Unix time)."""
 
-    lane: str
-    rank: Index | None = None
+    lane: LaneId
+    rank: Annotated[Index, Field(le=MAX_RANK)] | None = None
     """The lane's rank in the trainer gang; null for rollout and reward lanes."""
     kind: SpanKind
-    start: float = Field(ge=0, le=MAX_CLOCK_SECONDS)
-    end: float = Field(ge=0, le=MAX_CLOCK_SECONDS)
+    start: UnixTime
+    end: UnixTime
     cause: IdleCause | None = None
     """Why the lane had nothing to do; given exactly for idle spans."""
     batch: Index | None = None
@@ -61,9 +61,9 @@ class Span(Contract):
     fragment: Index | None = None
     """Index of the fragment within its group."""
     policy_version: Index | None = None
-    num_samples: int = Field(default=0, ge=0)
+    num_samples: Index = 0
     """Number of trajectories that were generated or scored; 0 for training, which is divided by micro-batches."""
-    num_units: int = Field(default=0, ge=0)
+    num_units: Index = 0
     """Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
     scored, micro-batches trained; 0 for work whose cost has no unit."""
     for_run: UUID | None = None

@@ -9,8 +9,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-MAX_SEED = 2**53 - 1
-"""The largest whole number that every reader of JSON keeps exactly."""
+from worker.contracts.base import MAX_EXACT_INTEGER
+
+MAX_SEED = MAX_EXACT_INTEGER
 MAX_BATCHES = 1_000_000
 """Two months of the demo's batches of 5 s, and years of any other model's."""
 MAX_DENOISING_STEPS = 200

@@ -8469,7 +8469,7 @@ export interface components {
              * @description Artifact path of the still picture that is shown until a clip plays; empty for pictures.
              * @default
              */
-            readonly poster: string;
+            readonly poster: string | "";
             readonly rewards: {
                 readonly [key: string]: number;
             };

@@ -1,5 +1,6 @@
 """Who may come in from a provider, and as whom: a known subject, a newcomer, or a local account to be linked."""
 
+import logging
 from typing import Any
 
 from allauth.account.adapter import get_adapter as get_account_adapter
@@ -19,6 +20,7 @@ from audit.record import record
 
 OPENID_CONNECT = "openid_connect"
 """allauth's name of the protocol, of which each of our providers is an app."""
+logger = logging.getLogger(__name__)
 MAX_WHY_CHARS = 300
 """Of what went wrong, which may hold a whole page of the provider's."""
 
@@ -29,19 +31,23 @@ class SocialAdapter(DefaultSocialAccountAdapter):
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """The configured providers as allauth takes them; none is kept in the database."""
-        return [
-            SocialApp(
-                provider=OPENID_CONNECT,
-                provider_id=each.id,
-                name=each.name,
-                client_id=each.client_id,
-                secret=each.client_secret,
-                settings={"server_url": each.issuer, "scope": list(each.scopes)},
-            )
-            for each in providers()
-            if provider in (None, OPENID_CONNECT, each.id) and client_id in (None, each.client_id)
-        ]
+        """The configured providers as allauth takes them; none is kept in the database. Raises `ImmediateHttpResponse`
+        where the secret of the one that is asked for cannot be read; of others that one is left out."""
+        apps = []
+        for each in providers():
+            if provider not in (None, OPENID_CONNECT, each.id) or client_id not in (None, each.client_id):
+                continue
+            try:
+                secret = each.client_secret
+            except (OSError, UnicodeDecodeError) as error:
+                logger.error("nobody can sign in by %s, whose secret cannot be read: %s", each.name, error)
+                if provider == each.id:
+                    raise ImmediateHttpResponse(_secret_is_gone(request, each.name)) from error
+                continue
+            known = {"server_url": each.issuer, "scope": list(each.scopes)}
+            made = {"provider": OPENID_CONNECT, "provider_id": each.id, "name": each.name, "client_id": each.client_id}
+            apps.append(SocialApp(**made, secret=secret, settings=known))
+        return apps
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Refuse, link or let in, before anything else happens. Raises `ImmediateHttpResponse`."""
@@ -128,6 +134,14 @@ def record_link(sociallogin: SocialLogin, **_: Any) -> None:
     """Append that a local account was linked with a subject of the provider."""
     subject = sociallogin.account.extra_data
     record("user.link_provider", sociallogin.user, user=sociallogin.user, subject=subject)
+
+
+def _secret_is_gone(request: HttpRequest, name: str) -> Any:
+    said = (
+        f"Signing in by {name} does not work now: the file of its client secret cannot be read. Tell an administrator "
+        "of this installation, whose log names the file, or log in another way."
+    )
+    return render(request, "dashboard/notice.html", {"title": "Not now", "said": said}, status=503)
 
 
 def refusal_page(request: HttpRequest, said: str) -> Any:

@@ -21,6 +21,7 @@ from runs.run_body import RunBody
 from telemetry.curves.curves import Series, curves
 from telemetry.selectors import stream_items
 from telemetry.stream_items import TRANSITION
+from telemetry.unreadable import is_body
 from worker.contracts.metric_names import Metric
 from worker.contracts.release import VERSION
 from worker.contracts.run_spec import RunSpec
@@ -57,7 +58,8 @@ def render_report(run: Run, body: RunBody) -> str:
     now = timezone.now()
     found = curves(run.pk, max_points=MAX_POINTS)
     lanes = lane_time(run.pk, now=now.timestamp())
-    software = stream_items(run.pk, after_seq=0, limit=MAX_EVENTS, types=["software"])
+    reported = stream_items(run.pk, after_seq=0, limit=MAX_EVENTS, types=["software"])
+    software = [item["body"] for item in reported if is_body("software", item["body"])]
     context: dict[str, Any] = {
         "run": run,
         "body": body,
@@ -68,7 +70,7 @@ def render_report(run: Run, body: RunBody) -> str:
         "pictures": pictures(run.pk),
         "lane_time": lanes,
         "history": _history(run),
-        "software": software[-1]["body"]["versions"] if software else {},
+        "software": software[-1]["versions"] if software else {},
         "spec": RunSpec.model_validate(run.spec).to_yaml(),
         "seconds": _seconds_of(run),
     }

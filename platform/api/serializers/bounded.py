@@ -16,8 +16,6 @@ from fleet.pools.annotate import MAX_LABEL_CHARS, MAX_LABELS
 
 MAX_ID = 2**63 - 1
 """The largest key that the database can hold."""
-MAX_INTEGER = 2**31 - 1
-"""The largest number of a column that holds counts."""
 MAX_NAME_CHARS = 255
 """Of a name that is looked for: no column that holds one is longer."""
 MAX_SEARCH_CHARS = 500

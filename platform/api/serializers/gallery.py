@@ -8,7 +8,6 @@ from rest_framework import serializers
 
 from api.contract_schema import component
 from api.serializers.answers import Answer, ModelAnswer, contract_list, operation_field
-from api.serializers.bounded import MAX_INTEGER
 from gallery import previews
 from gallery.archives import folder_of
 from gallery.models import Adapter, Preview, PreviewImage, PreviewState, Sample
@@ -16,6 +15,7 @@ from gallery.storage import content_type
 from runs.operation_ids import OperationKind, operation_id
 from telemetry.prompts.batch_groups import GroupOfBatch
 from worker.contracts.adapter_files import AdapterFile
+from worker.contracts.base import MAX_INTEGER
 from worker.contracts.names import Tuning
 from worker.contracts.previews import MAX_PREVIEW_PROMPTS, MAX_PREVIEW_SAMPLES
 from worker.contracts.prompts import MAX_PROMPT_CHARACTERS

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
-from api.serializers.bounded import MAX_INTEGER, Number, name_to_find
+from api.serializers.bounded import Number, name_to_find
 from fleet.shares.pool_policies import SETTINGS
 from fleet.shares.shares import MAX_LANES as MAX_SHARE_LANES
 from fleet.shares.shares import MAX_WEIGHT
@@ -15,6 +15,7 @@ from runs.queue.alternatives import Change
 from runs.queue.queue_blockers import BlockerKind
 from runs.queue.queue_places import Direction
 from runs.resizing.resize_services import MAX_LANES
+from worker.contracts.base import MAX_INTEGER
 from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
 from worker.contracts.names import Priority
 

@@ -7,12 +7,13 @@ from rest_framework import serializers
 
 from api.pages import DEFAULT_PAGE, MAX_PAGE
 from api.serializers.answers import Answer, contract_field
-from api.serializers.bounded import MAX_INTEGER, name_to_find, some_of, words_to_find
+from api.serializers.bounded import name_to_find, some_of, words_to_find
 from runs.bulk_actions import MAX_RUNS, BulkAction
 from runs.models import MAX_VIEW_NAME_CHARS, STATE_VALUES
 from runs.run_body import ListedRun
 from runs.run_table import GroupBy, RunColumn
 from runs.services import MAX_TAG_CHARS
+from worker.contracts.base import MAX_INTEGER
 
 MAX_COLUMNS = 30
 """Twice as many as the table has."""

@@ -5,13 +5,14 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field, operation_field
-from api.serializers.bounded import MAX_INTEGER, name_to_find
+from api.serializers.bounded import name_to_find
 from api.serializers.queue import ForecastTimes
 from runs.models import MAX_NAME_CHARS, MAX_PRESET_CHARS, STATE_VALUES
 from runs.resizing.resize_services import MAX_LANES
 from runs.services import MAX_NOTES_CHARS, MAX_TAG_CHARS, MAX_TAGS
 from runs.start_checks.check_rows import CheckName, CheckState
 from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.base import MAX_INTEGER
 from worker.contracts.commands import CommandKind
 from worker.contracts.names import LaneRole, Priority
 from worker.contracts.prompts import MAX_PROMPT_CHARACTERS

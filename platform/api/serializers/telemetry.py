@@ -5,7 +5,7 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from api.serializers.bounded import MAX_ID, MAX_INTEGER, listed, name_to_find, unix_seconds, words_to_find
+from api.serializers.bounded import MAX_ID, listed, name_to_find, unix_seconds, words_to_find
 from telemetry.curves.curves import DEFAULT_POINTS, LAST_STEP, MAX_POINTS
 from telemetry.curves.staleness_columns import LAST_BATCH, MAX_COLUMNS
 from telemetry.lending.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
@@ -13,6 +13,7 @@ from telemetry.log.run_log_reads import LEVELS
 from telemetry.prompts.prompt_audit import PromptOrder
 from telemetry.timeline.lane_states import DEFAULT_BUCKETS, MAX_BUCKETS
 from telemetry.timeline.timeline import DEFAULT_SPANS, MAX_SPANS
+from worker.contracts.base import MAX_INTEGER
 from worker.contracts.metric_names import Metric
 from worker.contracts.shown_values import shown
 

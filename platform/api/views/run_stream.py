@@ -13,10 +13,10 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from api.request_parsing import checked, user_of
-from api.serializers.bounded import MAX_INTEGER
 from runs.selectors import get_run
 from telemetry.selectors import last_stream_seq
 from telemetry.sockets.event_stream import event_stream
+from worker.contracts.base import MAX_INTEGER
 from worker.contracts.states import END_STATES
 
 LAST_SEEN = "Last-Event-ID"

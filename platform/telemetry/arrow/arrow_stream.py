@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from telemetry.unreadable import CLOCK
+
 if TYPE_CHECKING:
     from arro3.core import Array, DataType, RecordBatch, Schema, Table
 
@@ -111,8 +113,10 @@ def _array(column: Column, values: Sequence[Any]) -> "Array":
 
 
 def _nanoseconds(unix_seconds: Sequence[float]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Whole seconds apart from the rest: their product with a billion has more digits than float64."""
+    """Whole seconds apart from the rest: their product with a billion has more digits than float64. A time that cannot
+    be one is 0, since a cast of it would be any number."""
     at = np.asarray(unix_seconds, dtype=np.float64)
+    at = np.where((at >= CLOCK[0]) & (at <= CLOCK[1]), at, 0.0)
     whole = np.floor(at)
     return whole.astype(np.int64) * _NANOSECONDS + np.rint((at - whole) * _NANOSECONDS).astype(np.int64)
 

@@ -10,6 +10,7 @@ from telemetry.arrow.keyset_pages import Row, keyset_pages
 from telemetry.curves.curves import LAST_STEP, curves
 from telemetry.models import MetricPoint
 from telemetry.selectors import last_stream_seq
+from telemetry.unreadable import CLOCK
 
 COLUMNS = (
     Column("key", Kind.NAME),
@@ -51,12 +52,14 @@ def _every_point(
     run_id: UUID, up_to: int, keys: Collection[str], from_step: int, to_step: int, page_rows: int
 ) -> Iterator[list[Row]]:
     condition = "run_id = {run_id} AND stream_seq <= {up_to} AND optimizer_step BETWEEN {from_step} AND {to_step}"
+    condition += " AND at BETWEEN 0 AND {latest}"
     rows = sql.SQL(condition + (" AND key = ANY({keys})" if keys else "")).format(
         run_id=sql.Literal(run_id),
         up_to=sql.Literal(up_to),
         from_step=sql.Literal(from_step),
         to_step=sql.Literal(to_step),
         keys=sql.Literal(list(keys)),
+        latest=sql.Literal(CLOCK[1]),
     )
     return keyset_pages(
         MetricPoint._meta.db_table,

@@ -12,6 +12,7 @@ from telemetry.arrow.keyset_pages import Row, keyset_pages
 from telemetry.models import SPAN_COLUMNS, SpanRow
 from telemetry.selectors import last_stream_seq
 from telemetry.timeline.timeline_spans import recorded_stretch, spans_between
+from telemetry.unreadable import CLOCK
 
 _KINDS: dict[type[Any], Kind] = {
     models.CharField: Kind.NAME,
@@ -59,11 +60,15 @@ def span_stream(
 def _every_span(
     run_id: UUID, up_to: int, start: float | None, end: float | None, page_rows: int
 ) -> Iterator[list[Row]]:
-    conditions = ["run_id = {run_id}", "stream_seq <= {up_to}"]
+    conditions = ["run_id = {run_id}", "stream_seq <= {up_to}", "start >= 0", '"end" <= {latest}']
     conditions += [] if start is None else ['"end" > {start}']
     conditions += [] if end is None else ["start < {end}"]
     rows = sql.SQL(" AND ".join(conditions)).format(
-        run_id=sql.Literal(run_id), up_to=sql.Literal(up_to), start=sql.Literal(start), end=sql.Literal(end)
+        run_id=sql.Literal(run_id),
+        up_to=sql.Literal(up_to),
+        start=sql.Literal(start),
+        end=sql.Literal(end),
+        latest=sql.Literal(CLOCK[1]),
     )
     key = ("lane", "start", "id")
     table = SpanRow._meta.db_table

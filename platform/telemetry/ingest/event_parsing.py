@@ -9,8 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from telemetry.ingest.ingest_errors import InvalidEvent, SequenceGap
-from worker.contracts.events import RunEvent, run_event_adapter
+from worker.contracts.checkpoint_names import batch_number, checkpoint_name
+from worker.contracts.events import CheckpointEvent, GroupsEvent, RunEvent, run_event_adapter
 from worker.contracts.ingest import IngestBatch
+from worker.contracts.shown_values import cut
 
 
 def parse_batch(raw: bytes) -> IngestBatch:
@@ -37,6 +39,34 @@ def parse_events(events: Sequence[dict[str, Any]]) -> list[RunEvent]:
             seq, field = event.get("seq"), _location(error, event.get("type"))
             raise InvalidEvent(seq if isinstance(seq, int) else None, field, _message(error)) from error
     return parsed
+
+
+def check_checkpoints(events: Sequence[RunEvent], folder: str) -> None:
+    """Refuse checkpoints that lie anywhere but directly below `folder`, the attempt's own: the web lists, holds and
+    removes what such an event names, in any store that an URI can reach.
+
+    Raises:
+        InvalidEvent: naming the event.
+    """
+    for event in events:
+        if isinstance(event, CheckpointEvent):
+            place, _, name = event.uri.rpartition("/")
+            if place != folder or batch_number(name) is None:
+                said = f"must be `{folder}/{checkpoint_name(event.batch)}`, got `{cut(event.uri)}`"
+                raise InvalidEvent(event.seq, "uri", said)
+
+
+def check_prompts(events: Sequence[RunEvent], num_prompts: int) -> None:
+    """Refuse groups of prompts that the run has not.
+
+    Raises:
+        InvalidEvent: naming the event.
+    """
+    for event in events:
+        for place, group in enumerate(event.groups if isinstance(event, GroupsEvent) else ()):
+            if group.prompt_index >= num_prompts:
+                said = f"must be < {num_prompts}, the number of the run's prompts, got {group.prompt_index}"
+                raise InvalidEvent(event.seq, f"groups.{place}.prompt_index", said)
 
 
 def fresh_events(events: Sequence[RunEvent], high_water: int) -> list[RunEvent]:

@@ -13,11 +13,13 @@ from django.db import transaction
 
 from live.publish import publish_run
 from runs.attempts.tokens import AttemptGone, authorise
+from runs.checkpoint_files import checkpoints_url
+from runs.models import Run
 from runs.reports import driver_reports
 from runs.stream import lock_stream, next_stream_seqs
 from telemetry.bulk_copy import copy_log_entries, copy_spans, copy_stream_items
 from telemetry.curves.metric_rollups import store_metrics
-from telemetry.ingest.event_parsing import fresh_events, parse_events
+from telemetry.ingest.event_parsing import check_checkpoints, check_prompts, fresh_events, parse_events
 from telemetry.ingest.handlers import EventContext, handle
 from telemetry.models import AttemptStream
 from telemetry.prompts.group_outcomes import store_group_outcomes
@@ -25,7 +27,7 @@ from telemetry.run_spans import trace_events
 from telemetry.stream_items import event_body, item
 from telemetry.timeline.bubbles import add_lane_time
 from telemetry.timeline.lane_state_rollups import add_lane_states
-from worker.contracts.events import RunEvent
+from worker.contracts.events import GroupsEvent, RunEvent
 from worker.contracts.ingest import IngestAnswer, IngestBatch
 
 PROGRESS_TYPES = frozenset({"publish", "phase", "costs"})
@@ -46,6 +48,9 @@ def ingest(*, run_id: UUID, attempt: int, token: str, batch: IngestBatch) -> Ing
     try:
         authorise(run_id=run_id, attempt=attempt, token=token)
         events = parse_events(batch.events)
+        check_checkpoints(events, checkpoints_url(run_id, attempt))
+        if any(isinstance(event, GroupsEvent) for event in events):
+            check_prompts(events, Run.objects.values_list("num_prompts", flat=True).get(pk=run_id))
         with transaction.atomic():
             return _store(run_id, attempt, token, events)
     except AttemptGone:

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from telemetry.models import SpanRow, StreamItem
 from telemetry.selectors import last_stream_seq
+from telemetry.unreadable import readable
 from worker.contracts.spans import SpanKind
 
 DEFAULT_DECISIONS = 200
@@ -203,8 +204,9 @@ def _decisions(run_id: UUID, up_to: int) -> list[LendDecision]:
     items = StreamItem.objects.filter(run_id=run_id, type__in=("lend", "resumed"), stream_seq__lte=up_to)
     made: list[LendDecision] = []
     open_ones: dict[tuple[int, int], LendDecision] = {}
-    for attempt, kind, at, body in items.order_by("stream_seq").values_list("attempt", "type", "at", "body"):
-        if kind == "resumed":
+    for item in readable(items.order_by("stream_seq")):
+        attempt, at, body = item.attempt, item.at, item.body
+        if item.type == "resumed":
             open_ones.clear()
             continue
         known = open_ones.get((attempt, body["decision"]))

@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from fleet.models import LaneLoan
 from telemetry.models import LaneTime, SpanRow, StreamItem
+from telemetry.unreadable import CLOCK
 from worker.contracts.names import LaneRole
 from worker.contracts.spans import IdleCause, SpanKind
 
@@ -111,7 +112,7 @@ def _typical(batches: Sequence[Window]) -> float | None:
 
 def _batches(runs: Iterable[UUID]) -> dict[tuple[UUID, int], list[Window]]:
     """The batches of each attempt, oldest first. An attempt's first is left out: it includes warm-up."""
-    items = StreamItem.objects.filter(run_id__in=list(runs), type="publish").order_by("stream_seq")
+    items = StreamItem.objects.filter(run_id__in=list(runs), type="publish", at__range=CLOCK).order_by("stream_seq")
     published: dict[tuple[UUID, int], list[float]] = {}
     for run_id, attempt, at in items.values_list("run_id", "attempt", "at"):
         published.setdefault((run_id, attempt), []).append(at)

@@ -15,6 +15,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from runs.models import LogLevel, RunLogEntry
+from telemetry.unreadable import CLOCK
 from worker.contracts.base import JsonOf
 from worker.contracts.names import LaneRole
 
@@ -84,7 +85,7 @@ class LogPage:
 
 def newest_entries(run_id: UUID, wanted: LogFilter, *, before_seq: int | None, limit: int) -> LogPage:
     """The newest `limit` entries (below `before_seq`), newest first."""
-    rows = RunLogEntry.objects.filter(run_id=run_id).order_by("-stream_seq")
+    rows = RunLogEntry.objects.filter(run_id=run_id, at__range=CLOCK).order_by("-stream_seq")
     if before_seq is not None:
         rows = rows.filter(stream_seq__lt=before_seq)
     last = None if wanted.is_plain else _number_at(rows, MAX_SEARCHED)
@@ -95,7 +96,7 @@ def newest_entries(run_id: UUID, wanted: LogFilter, *, before_seq: int | None, l
 
 def entries_after(run_id: UUID, wanted: LogFilter, *, after_seq: int, limit: int) -> LogPage:
     """The first `limit` entries above `after_seq`, oldest first."""
-    rows = RunLogEntry.objects.filter(run_id=run_id, stream_seq__gt=after_seq).order_by("stream_seq")
+    rows = RunLogEntry.objects.filter(run_id=run_id, at__range=CLOCK, stream_seq__gt=after_seq).order_by("stream_seq")
     last = None if wanted.is_plain else _number_at(rows, MAX_SEARCHED)
     if last is not None:
         rows = rows.filter(stream_seq__lte=last)
@@ -109,7 +110,7 @@ def log_errors(run_id: UUID) -> list[LogError]:
         first_line, Value("[0-9]+"), Value("#"), Value("g"), function="regexp_replace", output_field=TextField()
     )
     groups = list(
-        RunLogEntry.objects.filter(run_id=run_id, level=LogLevel.ERROR)
+        RunLogEntry.objects.filter(run_id=run_id, at__range=CLOCK, level=LogLevel.ERROR)
         .annotate(pattern=pattern)
         .values("pattern")
         .annotate(
@@ -122,7 +123,9 @@ def log_errors(run_id: UUID) -> list[LogError]:
         )
         .order_by("-last_seq")[:MAX_ERRORS]
     )
-    newest = RunLogEntry.objects.filter(run_id=run_id, stream_seq__in=[group["last_seq"] for group in groups])
+    newest = RunLogEntry.objects.filter(
+        run_id=run_id, at__range=CLOCK, stream_seq__in=[group["last_seq"] for group in groups]
+    )
     texts = dict(newest.values_list("stream_seq", "text"))
     return [
         {
@@ -140,7 +143,9 @@ def log_errors(run_id: UUID) -> list[LogError]:
 
 def log_text(run_id: UUID, wanted: LogFilter) -> str:
     """The newest `MAX_SEARCHED` entries that match as lines of text, oldest first: time, severity, source, text."""
-    rows = _matching(RunLogEntry.objects.filter(run_id=run_id), wanted).order_by("-stream_seq")[: MAX_SEARCHED + 1]
+    rows = _matching(RunLogEntry.objects.filter(run_id=run_id, at__range=CLOCK), wanted).order_by("-stream_seq")[
+        : MAX_SEARCHED + 1
+    ]
     lines = [_line(row) for row in rows]
     if len(lines) > MAX_SEARCHED:
         lines[-1] = f"# earlier entries are left out: these are the newest {MAX_SEARCHED}\n"

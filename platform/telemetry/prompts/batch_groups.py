@@ -10,6 +10,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from telemetry.models import GroupOutcomeRow
+from telemetry.unreadable import VALUES
 
 
 @with_config(use_attribute_docstrings=True)
@@ -39,7 +40,7 @@ _COLUMNS = tuple(name for name in GroupOfBatch.__annotations__ if name != "group
 
 def groups_of_batch(run_id: UUID, batch: int) -> list[GroupOfBatch]:
     """The groups of a batch (complete batches, from 1), by index; empty until the last of them is complete."""
-    rows = GroupOutcomeRow.objects.filter(run_id=run_id, batch=batch)
+    rows = GroupOutcomeRow.objects.filter(run_id=run_id, batch=batch, reward_std__range=VALUES)
     # A batch that two attempts completed counts as the newer trained it. Rows of one report are in index order.
     newest = rows.order_by("-attempt").values("attempt")[:1]
     stored = rows.filter(attempt=newest).order_by("id").values(*_COLUMNS)

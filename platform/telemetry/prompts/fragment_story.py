@@ -77,7 +77,8 @@ def fragment_story(
     of_attempt = in_batch.filter(attempt=generated.attempt)
     groups = groups_of_batch(run_id, batch + 1)
     outcome = groups[group] if group < len(groups) else None
-    size, prompt_index = generated.num_samples, outcome["prompt_index"] if outcome else None
+    size = generated.num_samples
+    prompt_index = outcome["prompt_index"] if outcome and outcome["prompt_index"] < len(prompts) else None
     return {
         "batch": batch,
         "group": group,

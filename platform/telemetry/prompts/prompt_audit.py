@@ -16,6 +16,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from telemetry.models import GroupOutcomeRow
+from telemetry.unreadable import VALUES
 from worker.contracts.prompts import parse_prompts
 
 MAX_VISITS_SHOWN = 60
@@ -122,7 +123,7 @@ def prompt_audit(
         offset: prompts to leave out at the beginning.
         limit: the most prompts of the page.
     """
-    rows = GroupOutcomeRow.objects.filter(run_id=run_id)
+    rows = GroupOutcomeRow.objects.filter(run_id=run_id, prompt_index__lt=len(prompts), reward_std__range=VALUES)
     # The types of the ORM do not know columns that are named in a dictionary.
     drawn: Any = rows.values("prompt_index").annotate(**_SUMS, average=Avg("mean_reward"), last=Max("batch"))
     ordered = drawn.order_by(*_ORDERS[order], "prompt_index")

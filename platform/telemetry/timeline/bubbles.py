@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 from telemetry.models import LaneTime
 from telemetry.observed_lanes import placed_lanes, role_of
 from telemetry.selectors import last_stream_seq
+from telemetry.unreadable import CLOCK, VALUES
 from worker.contracts.events import RunEvent, SpansEvent
 
 UNACCOUNTED = "unaccounted"
@@ -25,6 +26,7 @@ SELECT attempt, lane, kind, coalesce(cause, ''), sum("end" - start), min(start),
 FROM (
     SELECT attempt, lane, kind, cause, greatest(start, %(from)s) AS start, least("end", %(to)s) AS "end"
     FROM telemetry_spanrow WHERE run_id = %(run_id)s AND start < %(to)s AND "end" > %(from)s
+        AND start >= 0 AND "end" <= %(latest)s
 ) AS span
 GROUP BY attempt, lane, kind, cause
 """
@@ -105,11 +107,13 @@ def lane_roles(run_id: UUID, lanes: Iterable[str], *, up_to: int) -> dict[str, s
 
 def _whole(run_id: UUID) -> list[Row]:
     columns = ("attempt", "lane", "kind", "cause", "seconds", "first_start", "last_end")
-    return list(LaneTime.objects.filter(run_id=run_id).values_list(*columns))
+    rows = LaneTime.objects.filter(run_id=run_id, first_start__range=CLOCK, last_end__range=CLOCK)
+    return list(rows.filter(seconds__range=VALUES).values_list(*columns))
 
 
 def _window(run_id: UUID, start: float | None, end: float | None) -> list[Row]:
     window = {"from": -math.inf if start is None else start, "to": math.inf if end is None else end}
+    window["latest"] = CLOCK[1]
     with connection.cursor() as cursor:
         cursor.execute(_WINDOW, {"run_id": run_id, **window})
         return list(cursor.fetchall())

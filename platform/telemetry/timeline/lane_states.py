@@ -20,6 +20,7 @@ from telemetry.observed_lanes import RoleStretch, role_stretches
 from telemetry.selectors import last_stream_seq
 from telemetry.timeline.lane_state_rollups import Grid, State, grid_over, stored_states
 from telemetry.timeline.timeline_spans import recorded_stretch
+from telemetry.unreadable import CLOCK
 
 DEFAULT_BUCKETS = 300
 MAX_BUCKETS = 2000
@@ -38,7 +39,7 @@ WITH lane_role AS (
            (least("end", %(to)s) - %(from)s) / %(width)s AS "end"
     FROM telemetry_spanrow JOIN lane_role USING (lane)
     WHERE run_id = %(run_id)s AND stream_seq <= %(up_to)s AND start < %(to)s AND "end" > %(from)s
-      AND stream_seq >= from_seq AND stream_seq < past_seq
+      AND stream_seq >= from_seq AND stream_seq < past_seq AND start >= 0 AND "end" <= %(latest)s
 ), placed AS (
     SELECT role, kind, start, "end", floor(start)::int AS first, floor("end")::int AS last FROM span
 ), part AS (
@@ -134,6 +135,7 @@ def _of_spans(
     """The same from the spans of the window."""
     window = {"from": start, "to": end, "width": (end - start) / buckets, "buckets": buckets, "decimals": DECIMALS}
     lanes: dict[str, Any] = {
+        "latest": CLOCK[1],
         "lanes": [stretch.lane for stretch in roles],
         "roles": [stretch.role for stretch in roles],
         "from_seqs": [stretch.from_seq for stretch in roles],

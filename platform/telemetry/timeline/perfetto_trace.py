@@ -15,6 +15,7 @@ from telemetry.models import SPAN_COLUMNS, SpanRow, StreamItem
 from telemetry.observed_lanes import placed_lanes, role_of
 from telemetry.selectors import last_stream_seq
 from telemetry.timeline.timeline_spans import recorded_stretch
+from telemetry.unreadable import CLOCK, readable
 
 MAX_SPANS = 1_000_000
 """Of a longer run the newest are in the file: Perfetto's page holds a few million events in a browser's memory."""
@@ -75,7 +76,7 @@ def _events(run_id: UUID, start: float | None, end: float | None) -> Iterator[Ev
 
 def _spans(run_id: UUID, up_to: int, start: float | None, end: float | None, columns: Iterable[str]) -> Iterator[Any]:
     """Rows of these columns, the newest first."""
-    rows = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to)
+    rows = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to, start__range=CLOCK, end__range=CLOCK)
     if start is not None:
         rows = rows.filter(end__gt=start)
     if end is not None:
@@ -90,13 +91,13 @@ def _marks(run_id: UUID, up_to: int, origin: float, start: float | None, end: fl
         rows = rows.filter(at__gte=start)
     if end is not None:
         rows = rows.filter(at__lt=end)
-    marks = rows.order_by("-stream_seq")[:MAX_SPANS].values_list("type", "at", "body")
-    for kind, at, body in marks.iterator(chunk_size=_CHUNK):
-        common = {"pid": _MARKS_PID, "tid": 0, "ts": _nanoseconds(at, origin) / 1000}
-        if kind == "publish":
-            yield {"ph": "i", "s": "g", "name": f"v{body['policy_version']}", "cat": "publish", **common}
+    marks = rows.order_by("-stream_seq")[:MAX_SPANS]
+    for mark in readable(marks.iterator(chunk_size=_CHUNK)):
+        common = {"pid": _MARKS_PID, "tid": 0, "ts": _nanoseconds(mark.at, origin) / 1000}
+        if mark.type == "publish":
+            yield {"ph": "i", "s": "g", "name": f"v{mark.body['policy_version']}", "cat": "publish", **common}
         else:
-            yield {"ph": "C", "name": "queue depths", "args": body["depths"], **common}
+            yield {"ph": "C", "name": "queue depths", "args": mark.body["depths"], **common}
 
 
 def _named(what: str, name: str, **of: int) -> Event:

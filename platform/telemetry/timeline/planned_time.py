@@ -24,6 +24,8 @@ from runs.models import PlanRevision
 from runs.planning.plan_cache import planner_digest
 from runs.planning.prior_costs import costs_of_lanes
 from telemetry.models import StreamItem
+from telemetry.selectors import NUM_TRIED
+from telemetry.unreadable import readable
 from worker.contracts.base import JsonOf
 from worker.contracts.events import WorkCost
 from worker.contracts.names import LaneRole
@@ -100,13 +102,14 @@ def planned_time(run_id: UUID) -> list[PlannedTime]:
 
 def _first_lanes(run_id: UUID, attempt: int) -> StreamItem | None:
     """The attempt's first report of its lanes."""
-    return StreamItem.objects.filter(run_id=run_id, type="lanes", attempt=attempt).order_by("stream_seq").first()
+    reports = StreamItem.objects.filter(run_id=run_id, type="lanes", attempt=attempt).order_by("stream_seq")
+    return next(readable(reports[:NUM_TRIED]), None)
 
 
 def _adopted(run_id: UUID, attempt: int, since_batch: int) -> StreamItem | None:
     """The report of the plan that the attempt adopted after so many batches."""
     reports = StreamItem.objects.filter(run_id=run_id, type="plan", attempt=attempt, body__batch=since_batch)
-    return reports.order_by("stream_seq").last()
+    return next(readable(reports.order_by("-stream_seq")[:NUM_TRIED]), None)
 
 
 def _kept(revision: PlanRevision, began: StreamItem, adopted: StreamItem | None) -> PlannedTime:
@@ -178,8 +181,8 @@ def _own_costs(
 ) -> CostTable:
     """What the run had measured when it adopted a plan."""
     reports = StreamItem.objects.filter(run_id=adopted.run_id, type="costs", stream_seq__lt=adopted.stream_seq)
-    newest = reports.order_by("-stream_seq").values_list("body", flat=True).first()
-    costs = [] if newest is None else [WorkCost.model_validate(cost) for cost in newest["costs"]]
+    newest = next(readable(reports.order_by("-stream_seq")[:NUM_TRIED]), None)
+    costs = [] if newest is None else [WorkCost.model_validate(cost) for cost in newest.body["costs"]]
     profiles = {lane: name for lane, device in devices.items() if (name := profile_name(device)) is not None}
     return own_costs(spec, roles, profiles, parse_measured_costs(costs))
 

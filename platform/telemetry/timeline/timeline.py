@@ -15,6 +15,7 @@ from telemetry.models import StreamItem
 from telemetry.observed_lanes import Lane, placed_lanes
 from telemetry.selectors import last_stream_seq
 from telemetry.timeline.timeline_spans import SpanJson, recorded_stretch, spans_between
+from telemetry.unreadable import CLOCK, readable
 from worker.contracts.base import JsonOf
 from worker.contracts.resizing import ResizeReport, ResizeState
 
@@ -24,7 +25,7 @@ MAX_MARKS = 1000
 """Most published versions, and points of queue depths, in one answer: a screen has fewer pixels across than two for
 each."""
 
-_Items = QuerySet[StreamItem, tuple[float, dict[str, Any]]]
+_Items = QuerySet[StreamItem]
 """Times and bodies of stream items of one type, oldest first."""
 
 
@@ -112,14 +113,14 @@ def _versions(run_id: UUID, up_to: int, start: float, end: float) -> list[Publis
         _items(run_id, "publish", up_to, -math.inf, start).last(),
         _items(run_id, "publish", up_to, end, math.inf).first(),
     )
-    first, last = (at if item is None else item[0] for item, at in zip(around, (start, end), strict=True))
+    first, last = (at if item is None else item.at for item, at in zip(around, (start, end), strict=True))
     published = _thinned(_items(run_id, "publish", up_to, first, last))
-    return [{"policy_version": body["policy_version"], "at": at} for at, body in published]
+    return [{"policy_version": item.body["policy_version"], "at": item.at} for item in readable(published)]
 
 
 def _queues(run_id: UUID, up_to: int, start: float, end: float) -> list[QueueDepths]:
     depths = _thinned(_items(run_id, "queues", up_to, start, end))
-    return [{"at": at, "depths": body["depths"]} for at, body in depths]
+    return [{"at": item.at, "depths": item.body["depths"]} for item in readable(depths)]
 
 
 def _resizes(run_id: UUID, up_to: int, start: float, end: float) -> list[EndedResize]:
@@ -131,19 +132,19 @@ def _resizes(run_id: UUID, up_to: int, start: float, end: float) -> list[EndedRe
         at__lte=end,
         body__resize__state__in=[ResizeState.DONE.value, ResizeState.FAILED.value],
     )
-    return [{"at": at, "resize": report} for at, report in rows.order_by("at").values_list("at", "body__resize")]
+    return [{"at": item.at, "resize": item.body["resize"]} for item in readable(rows.order_by("at"))]
 
 
 def _plans(run_id: UUID, up_to: int, start: float, end: float) -> list[AdoptedPlan]:
     return [
-        {"at": at, "batch": body["batch"], "reason": body["reason"], "batch_seconds": body["batch_seconds"]}
-        for at, body in _items(run_id, "plan", up_to, start, end)
+        {"at": item.at, **{name: item.body[name] for name in ("batch", "reason", "batch_seconds")}}
+        for item in readable(_items(run_id, "plan", up_to, start, end))
     ]
 
 
 def _items(run_id: UUID, kind: str, up_to: int, start: float, end: float) -> _Items:
-    rows = StreamItem.objects.filter(run_id=run_id, type=kind, stream_seq__lte=up_to, at__gte=start, at__lte=end)
-    return rows.order_by("at").values_list("at", "body")
+    rows = StreamItem.objects.filter(run_id=run_id, type=kind, stream_seq__lte=up_to, at__range=CLOCK)
+    return rows.filter(at__gte=start, at__lte=end).order_by("at")
 
 
 def _thinned(items: _Items) -> _Items:

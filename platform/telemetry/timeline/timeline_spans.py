@@ -13,6 +13,7 @@ from django.db.models import Count, Max, Min, QuerySet
 from psycopg import sql
 
 from telemetry.models import SPAN_COLUMNS, LaneTime, SpanRow
+from telemetry.unreadable import CLOCK
 from worker.contracts.base import Count as AtLeastOne
 from worker.contracts.base import JsonOf
 from worker.contracts.spans import Span
@@ -42,6 +43,7 @@ WITH span AS (
     SELECT {columns}, "end" - start AS seconds, floor(start / %(grain)s) AS bucket
     FROM telemetry_spanrow
     WHERE run_id = %(run_id)s AND stream_seq <= %(up_to)s AND start < %(to)s AND "end" > %(from)s
+      AND start >= 0 AND "end" <= %(latest)s
 ), tiny AS (
     SELECT {class}, bucket, {summed}, sum(seconds) AS seconds, count(*) AS num_spans
     FROM span WHERE seconds < %(grain)s GROUP BY {class}, bucket
@@ -59,16 +61,20 @@ ORDER BY start
 
 def recorded_stretch(run_id: UUID) -> tuple[float, float]:
     """From the first span to the last one's end (Unix seconds), by the running totals; empty while there is none."""
-    bounds = LaneTime.objects.filter(run_id=run_id).aggregate(start=Min("first_start"), end=Max("last_end"))
+    totals = LaneTime.objects.filter(run_id=run_id, first_start__range=CLOCK, last_end__range=CLOCK)
+    bounds = totals.aggregate(start=Min("first_start"), end=Max("last_end"))
     return bounds["start"] or 0.0, bounds["end"] or 0.0
 
 
 def spans_between(run_id: UUID, *, up_to: int, start: float, end: float, limit: int) -> list[SpanJson]:
     """The spans that touch `[start, end)` (Unix seconds), in order of their start, about `limit` at most."""
-    in_run = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to)
+    in_run = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to, start__gte=0, end__lte=CLOCK[1])
     grain = _grain_seconds(in_run, start, end, limit)
     with connection.cursor() as cursor:
-        cursor.execute(_statement(), {"run_id": run_id, "up_to": up_to, "from": start, "to": end, "grain": grain})
+        cursor.execute(
+            _statement(),
+            {"run_id": run_id, "up_to": up_to, "from": start, "to": end, "grain": grain, "latest": CLOCK[1]},
+        )
         return [dict(zip((*SPAN_COLUMNS, "num_spans"), row, strict=True)) for row in cursor.fetchall()]
 
 

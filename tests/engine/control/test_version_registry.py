@@ -9,11 +9,11 @@ from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.errors import SyncError
 from worker.engine.types import PullReceipt
 
-SHARD_INFO = ShardInfo(names=("a", "b", "c", "d"), num_bytes=64, sha256="right")
+SHARD_INFO = ShardInfo(names=("a", "b", "c", "d"), num_bytes=64, sha256="a" * 64)
 VERSION = RemoteVersion(policy_version=3, shard_infos=(SHARD_INFO,), refs=())
 
 
-def pull(versions: VersionRegistry, lane: str, *, num_bound: int = 4, sha256: str = "right") -> None:
+def pull(versions: VersionRegistry, lane: str, *, num_bound: int = 4, sha256: str = "a" * 64) -> None:
     receipt = PullReceipt(policy_version=3, num_bound_tensors=num_bound, sha256=sha256)
     versions.pulled(lane, receipt, generating_lanes=["a", "b"], at=12.5)
 
@@ -34,7 +34,7 @@ def test_a_publish_is_reported_once_when_every_lane_has_pulled_it(versions: Vers
     assert (event.policy_version, event.num_tensors, event.seconds) == (3, 4, 0.5)
 
 
-@pytest.mark.parametrize(("changes", "message"), [({"num_bound": 0}, "got 0"), ({"sha256": "wrong"}, "got wrong")])
+@pytest.mark.parametrize(("changes", "message"), [({"num_bound": 0}, "got 0"), ({"sha256": "b" * 64}, "got bbb")])
 def test_a_pull_of_other_weights_than_were_published_fails(
     versions: VersionRegistry, changes: dict[str, Any], message: str
 ) -> None:
@@ -49,8 +49,8 @@ def test_versions_that_are_no_longer_needed_are_dropped(versions: VersionRegistr
 
 
 def test_the_pull_of_a_lent_lane_is_checked_but_not_waited_for(versions: VersionRegistry, client: Any) -> None:
-    with pytest.raises(SyncError, match="got wrong"):
-        pull(versions, "lent", sha256="wrong")
+    with pytest.raises(SyncError, match="got bbb"):
+        pull(versions, "lent", sha256="b" * 64)
     for lane in ("a", "lent", "b"):
         assert client.events == []
         pull(versions, lane)

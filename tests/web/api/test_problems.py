@@ -8,6 +8,7 @@ from django.test import Client
 from pytest import MonkeyPatch
 from rest_framework.test import APIClient
 
+from accounts.models import User
 from api.query_parameters import known_parameters
 from api.views.run_history import PlanView
 from api.views.run_logs import LogsView
@@ -32,6 +33,33 @@ def detail_of(response: Any, status: int) -> str:
 )
 def test_an_unknown_address_or_a_malformed_id_is_a_problem(client: Client, path: str) -> None:
     assert path in detail_of(client.get(path), 404)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("delete", "/api/ingest/v1/bootstrap", "POST"),
+        ("get", "/api/ingest/v1/nodes/reports", "POST"),
+        ("post", "/api/ingest/v1/runs/0b0e5a1e-0000-4000-8000-000000000000/attempts/1/prompts", "GET"),
+    ],
+)
+def test_a_method_that_is_not_answered_is_a_problem_with_those_that_are(
+    client: Client, method: str, path: str, allowed: str
+) -> None:
+    answer = getattr(client, method)(path)
+    assert allowed in detail_of(answer, 405)
+    assert answer.headers["Allow"] == allowed
+
+
+@pytest.mark.parametrize("path", ["projects", "runs", "mirrors/0b0e5a1e-0000-4000-8000-000000000000"])
+def test_a_method_that_an_address_with_tags_has_not_is_a_problem(client: Client, alice: User, path: str) -> None:
+    client.force_login(alice)
+    assert 'Method "PUT" not allowed' in detail_of(client.put(f"/api/v1/{path}"), 405)
+
+
+@pytest.mark.parametrize("token", ["\xff\xfe", "", "a b", "x" * 9000, "x\x00"])
+def test_a_token_that_is_none_is_a_401(client: Client, token: str) -> None:
+    detail_of(client.get("/api/v1/runs", headers={"Authorization": f"Bearer {token}"}), 401)
 
 
 def test_an_unknown_address_elsewhere_is_a_page(client: Client) -> None:

@@ -18,6 +18,7 @@ from accounts.models import Project, User
 from accounts.secrets import hash_secret
 from gallery.artifacts import store_artifact
 from gallery.inline import MAX_INLINE_BYTES
+from runs.checkpoint_files import checkpoints_url
 from runs.models import Attempt, Run
 from telemetry.arrow.arrow_stream import MEDIA_TYPE as ARROW
 from telemetry.ingest.ingest import ingest
@@ -68,7 +69,7 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings
             "batch": 1,
             "policy_version": 1,
             "optimizer_step": 4,
-            "uri": "file:///c/1",
+            "uri": f"{checkpoints_url(made.pk, 1)}/batch-000001",
             "num_bytes": 9,
         },
     ]
@@ -241,7 +242,7 @@ def test_an_attempts_schedule_log_is_one_file_of_all_its_parts(api: APIClient, r
 
 def test_checkpoints(api: APIClient, run: Run) -> None:
     (checkpoint,) = get(api, run, "checkpoints")["results"]
-    assert (checkpoint["uri"], checkpoint["optimizer_step"]) == ("file:///c/1", 4)
+    assert (checkpoint["uri"], checkpoint["optimizer_step"]) == (f"{checkpoints_url(run.pk, 1)}/batch-000001", 4)
 
 
 def test_attempts(api: APIClient, run: Run) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from accounts.models import User
 from audit.models import AuditEntry
 from tests.web.dashboard.authenticator_app import set_up
 from tests.web.dashboard.oidc_browser import BEGIN, at_the_provider, is_linked, name_of, sign_in
-from tests.web.dashboard.openid_provider import Claims, OpenIdProvider
+from tests.web.dashboard.openid_provider import SECRET_FILE, Claims, OpenIdProvider
 
 pytestmark = pytest.mark.django_db
 MakeUser = Callable[..., User]
@@ -36,6 +37,19 @@ def test_a_newcomer_signs_in_and_gets_an_account_without_rights(provider: OpenId
     assert name_of(client) == "erin"
     assert list(AuditEntry.objects.order_by("pk").values_list("action", flat=True)) == ["user.create", "user.sign_in"]
     assert AuditEntry.objects.get(action="user.sign_in").changes["by"] == ["socialaccount"]
+
+
+def test_a_secret_that_vanished_is_a_page_that_says_what_to_do(
+    provider: OpenIdProvider, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = Client()
+    back = at_the_provider(client)
+    (tmp_path / SECRET_FILE).unlink()
+    for address in (BEGIN, back):
+        answer = client.get(address)
+        assert answer.status_code == 503 and b"Tell an administrator" in answer.content
+    assert str(tmp_path / SECRET_FILE) in caplog.text, "in the log, and on no page"
+    assert client.get("/login").status_code == 200, "others may log in by password"
 
 
 def test_who_comes_again_is_known_by_the_subject_alone(provider: OpenIdProvider) -> None:

@@ -10,6 +10,7 @@ from accounts.secrets import hash_secret
 from gallery import selectors
 from gallery.checkpoints import checkpoints
 from gallery.models import Adapter, CheckpointRecord, Sample
+from runs.checkpoint_files import checkpoints_url
 from runs.models import Attempt, Run
 from telemetry.ingest.ingest import ingest
 from worker.contracts.adapter_files import AdapterFile, listing_sha256
@@ -63,21 +64,23 @@ def test_adapters_and_checkpoints_are_listed_newest_first(
     run: Run, report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
 ) -> None:
     checkpoint = {"type": "checkpoint", "policy_version": 1, "optimizer_step": 4, "num_bytes": 9}
+    folder = checkpoints_url(run.pk, 1)
     report(
         adapter_event(path="adapters/v1/pytorch_lora_weights.safetensors", batch=1, final=False),
-        {**checkpoint, "batch": 1, "uri": "file:///c/1"},
-        {**checkpoint, "batch": 2, "uri": "file:///c/2"},
+        {**checkpoint, "batch": 1, "uri": f"{folder}/batch-000001"},
+        {**checkpoint, "batch": 2, "uri": f"{folder}/batch-000002"},
         adapter_event(batch=2),
     )
     assert [adapter.batch for adapter in selectors.adapters(run.pk)] == [2, 1]
     assert [checkpoint["batch"] for checkpoint in checkpoints(run)] == [2, 1]
-    assert Run.objects.get().resume_from == "file:///c/2"
+    assert Run.objects.get().resume_from == f"{folder}/batch-000002"
 
 
 def test_a_version_reported_twice_is_one_row_and_final_once_reported_so(
     run: Run, report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
 ) -> None:
-    checkpoint = {"type": "checkpoint", "batch": 2, "policy_version": 2, "optimizer_step": 4, "uri": "file:///c/2"}
+    uri = f"{checkpoints_url(run.pk, 1)}/batch-000002"
+    checkpoint = {"type": "checkpoint", "batch": 2, "policy_version": 2, "optimizer_step": 4, "uri": uri}
     report(
         adapter_event(path="adapters/v1/pytorch_lora_weights.safetensors", batch=1, final=False),
         adapter_event(final=False),

@@ -15,12 +15,13 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def saved(run: Run, report: Callable[..., None], tmp_path: Path) -> Run:
+def saved(run: Run, report: Callable[..., None], tmp_path: Path, settings: Any) -> Run:
     """A run with checkpoints of batches 1 and 2, of which that of batch 1 was removed; batch 2 was evaluated."""
-    (tmp_path / "attempt-1" / "batch-000002").mkdir(parents=True)
+    settings.TANDEM_CHECKPOINTS = f"file://{tmp_path}"
+    (tmp_path / str(run.pk) / "attempt-1" / "batch-000002").mkdir(parents=True)
     events: list[dict[str, Any]] = []
     for batch in (1, 2):
-        uri = f"file://{tmp_path}/attempt-1/batch-{batch:06d}"
+        uri = f"file://{tmp_path}/{run.pk}/attempt-1/batch-{batch:06d}"
         place = {"batch": batch, "optimizer_step": 4 * batch}
         events += [
             {"type": "metrics", **place, "values": {"reward/mean": 0.25 * batch}},

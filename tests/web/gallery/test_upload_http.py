@@ -52,8 +52,9 @@ def test_422_for_a_path_that_leads_elsewhere(client: Client, run: Any) -> None:
     assert put(client, run, b"x", path="weights.pt").status_code == 422
 
 
-def test_503_asks_for_another_try_when_bytes_were_lost(client: Client, run: Any) -> None:
-    assert put(client, run, b"pixels", sha256="0" * 64).status_code == 503
+def test_422_for_bytes_that_are_not_those_announced(client: Client, run: Any) -> None:
+    for sha256 in ("0" * 64, "", "x", "A" * 64):
+        assert put(client, run, b"pixels", sha256=sha256).status_code == 422
 
 
 def test_507_when_the_storage_is_full(client: Client, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,6 +114,6 @@ def test_files_at_once_are_kept_all_or_none(client: Client, run: Any) -> None:
 def test_files_at_once_need_the_token_and_the_checksum(client: Client, run: Any) -> None:
     body = tar_of(("a.png", b"x"))
     assert post(client, run, body, token="guess").status_code == 401
-    assert post(client, run, body, sha256="0" * 64).status_code == 503
+    assert post(client, run, body, sha256="0" * 64).status_code == 422
     run.attempts.update(ended_at=run.created_at)
     assert post(client, run, body).status_code == 410

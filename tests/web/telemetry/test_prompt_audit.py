@@ -20,6 +20,13 @@ def group(prompt_index: int, mean: float | None = 0.5, **fields: Any) -> dict[st
 
 
 @pytest.fixture
+def driver(driver: Driver) -> Driver:
+    """Of a run with these prompts."""
+    Run.objects.filter(pk=driver.run_id).update(prompts=PROMPTS)
+    return driver
+
+
+@pytest.fixture
 def audit(driver: Driver) -> Callable[..., PromptAuditPage]:
     def read(order: PromptOrder = PromptOrder.WITHOUT_SPREAD, offset: int = 0, limit: int = 50) -> PromptAuditPage:
         return prompt_audit(driver.run_id, PROMPTS, order=order, offset=offset, limit=limit)

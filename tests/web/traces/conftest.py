@@ -10,6 +10,7 @@ from pytest_django.fixtures import Settings
 from runs.run_traces import trace_of
 from tests.trace_collector import Collector, running_collector
 from tests.web.api.conftest import api, client_of  # noqa: F401
+from traces import trace_export
 from traces.trace_export import tracing
 
 MIDDLEWARE = "server.traced_requests.TracedRequestsMiddleware"
@@ -35,5 +36,5 @@ def received(collector: Collector) -> dict[str, Span]:
 
 
 def _forget() -> None:
-    for made_once in (tracing, trace_of):
+    for made_once in (trace_export._made, trace_of):
         made_once.cache_clear()

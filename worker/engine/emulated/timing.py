@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from worker.contracts.base import Contract, Count, Index
+from worker.contracts.base import BigCount, Contract, Index
 from worker.contracts.events import WorkCost
 from worker.scheduling.core.costs import Cost, CostKind, parse_costs
 
@@ -28,9 +28,9 @@ class Emulation(Contract):
     """The seed of the variation."""
     share_without_spread: Annotated[float, Field(ge=0, le=1)] = 0.0
     """The share of draws of training groups whose members all get the same reward."""
-    adapter_num_bytes: Count = 1 << 20
+    adapter_num_bytes: BigCount = 1 << 20
     """Bytes of a published version, which are sent through the object store and checksummed by each lane that pulls."""
-    trajectory_num_bytes: Count = 1 << 10
+    trajectory_num_bytes: BigCount = 1 << 10
     """Bytes that a trajectory is said to have, which decides whether fragments are cut into parts."""
 
 

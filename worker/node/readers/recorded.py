@@ -11,15 +11,15 @@ from pathlib import Path
 
 from pydantic import model_validator
 
-from worker.contracts.base import Contract
-from worker.contracts.node_reports import GpuReport, Quantity
+from worker.contracts.base import Contract, Magnitude
+from worker.contracts.node_reports import GpuReport
 from worker.node.readers.reader import ReaderError
 
 
 class TraceLine(Contract):
     """A reading, or a driver that does not answer."""
 
-    after: Quantity
+    after: Magnitude
     """Seconds from the reader's start."""
     gpus: tuple[GpuReport, ...] | None = None
     error: str | None = None

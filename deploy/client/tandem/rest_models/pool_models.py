@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from tandem.tolerant_model import Model
 
@@ -27,7 +27,7 @@ class CardFigures(Model):
 class GpuFaults(Model):
     """What the driver has counted against a GPU since it was loaded."""
 
-    xids: dict[str, int]
+    xids: Annotated[dict[str, int], Field(max_length=1000)]
     """By Xid code: how often it was seen since the agent started."""
     ecc_corrected: int | None
     ecc_uncorrected: int | None

@@ -108,7 +108,7 @@ def test_progress_is_kept_on_the_run(live_run: Callable[..., Attempt]) -> None:
     run_id = live_run().run_id
     for event in (
         PhaseEvent(seq=1, at=0.0, phase=Phase.TRAIN),
-        PublishEvent(seq=3, at=0.0, policy_version=7, num_bytes=1, num_tensors=1, sha256="0", seconds=0.1),
+        PublishEvent(seq=3, at=0.0, policy_version=7, num_bytes=1, num_tensors=1, sha256="0" * 64, seconds=0.1),
         CheckpointEvent(seq=4, at=0.0, batch=5, policy_version=5, optimizer_step=20, uri="file:///c/b5", num_bytes=9),
         LogEvent(seq=5, at=0.0, level="info", source="driver", message="hello"),
     ):
