@@ -26,6 +26,8 @@ TANDEM_MAX_STOP_SECONDS = env.float("TANDEM_MAX_STOP_SECONDS", 300.0)
 TANDEM_REQUESTS_PER_MINUTE = env.int("TANDEM_REQUESTS_PER_MINUTE", 1200)
 TANDEM_WEBHOOK_HOSTS = env.list("TANDEM_WEBHOOK_HOSTS", default=[])
 """Hosts that webhooks may post to though they are private, or without TLS."""
+TANDEM_SCORER_HOSTS = env.list("TANDEM_SCORER_HOSTS", default=[])
+"""Hosts that remote scorers may be at though they are private, or without TLS."""
 TANDEM_MIRROR_HOSTS = env.list("TANDEM_MIRROR_HOSTS", default=[])
 """Hosts that mirrors may write to though they are private, or without TLS."""
 RAY_HEAD = env.str("TANDEM_RAY_HEAD", "")
