@@ -177,6 +177,15 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
 
+SILENCED_SYSTEM_CHECKS = [
+    # It looks for Django's own class: `FrameOptionsMiddleware` extends it, and a test reads the header.
+    "security.W002",
+    # TLS ends at the proxy, which is what redirects; the web itself listens on this machine unless told otherwise.
+    "security.W008",
+    # What the other hosts of the domain serve, and whether browsers list it, is their owner's decision.
+    "security.W005",
+    "security.W021",
+]
 IS_HTTPS = TANDEM_PUBLIC_URL.startswith("https://")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
 SESSION_COOKIE_SECURE = IS_HTTPS
