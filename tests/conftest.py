@@ -8,6 +8,7 @@ at the top of their own conftest; the others neither wait for it nor break with 
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -65,10 +66,13 @@ def django_db_modify_db_settings(embedded_servers: None) -> None:
     """pytest-django's hook before it makes the test database."""
     from django.conf import settings
 
+    from accounts import wrong_secrets
+
     # A slow hash protects real passwords; tests only log in.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # All tests come from one address. Those of the limit set one.
     settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login": None}
+    wrong_secrets.MAX_WRONG = sys.maxsize
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

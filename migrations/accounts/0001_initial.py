@@ -91,6 +91,7 @@ class Migration(migrations.Migration):
                 ('is_limited_to_projects', models.BooleanField(default=False)),
                 ('pools', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=63), blank=True, default=list, help_text='Empty: every pool.', size=None)),
                 ('last_used_at', models.DateTimeField(blank=True, null=True)),
+                ('made_with', models.ForeignKey(blank=True, help_text='The token that made it, with which it ends.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='made_tokens', to=settings.KNOX_TOKEN_MODEL)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='auth_token_set', to=settings.AUTH_USER_MODEL)),
                 ('projects', models.ManyToManyField(blank=True, related_name='+', to='accounts.project')),
             ],

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -35,14 +36,15 @@ class TokenWish:
 @transaction.atomic
 def create_token(*, user: User, wish: TokenWish, account: User | None = None) -> tuple[ApiToken, str]:
     """Create a token; returns its row and the token itself, which is never shown again. A token made with a token gets
-    its maker's limits where it names none, and ends with it at the latest. `account`: the service account that it is
-    for, which `user` manages; else it is the user's own.
+    its maker's limits where it names none, and ends with it, by time or by hand. `account`: the service account that
+    it is for, which `user` manages; else it is the user's own.
 
     Raises `ValidationError` for projects that the user does not see, and for limits wider than those of the token that
     makes it.
     """
     if account is not None:
         require_token_maker(user, account)
+    maker = _maker(user)
     wish, lifetime = _narrowed(user, wish)
     if account is not None:
         # It sees one project at most, which its maker's token goes as far as.
@@ -58,6 +60,7 @@ def create_token(*, user: User, wish: TokenWish, account: User | None = None) ->
         scopes=sorted(wish.scopes | {TokenScope.READ}),
         is_limited_to_projects=wish.projects is not None,
         pools=sorted(wish.pools or ()),
+        made_with=maker,
     )
     entry.projects.set(projects)
     record(
@@ -72,6 +75,17 @@ def create_token(*, user: User, wish: TokenWish, account: User | None = None) ->
         pools=entry.pools,
     )
     return entry, token
+
+
+def _maker(user: User) -> ApiToken | None:
+    """The token that the request came with, locked, so that it does not end before what it makes is stored."""
+    limits = user.token_limits
+    if limits is None:
+        return None
+    found = tokens_of(user).select_for_update().filter(token_key=limits.token_key).first()
+    if found is None:
+        raise PermissionDenied("your token was revoked meanwhile")
+    return found
 
 
 def _narrowed(user: User, wish: TokenWish) -> tuple[TokenWish, timedelta]:
@@ -93,13 +107,30 @@ def _narrowed(user: User, wish: TokenWish) -> tuple[TokenWish, timedelta]:
 
 @transaction.atomic
 def revoke_token(*, user: User, token_key: str, account: User | None = None) -> None:
-    """Delete the token, so that it no longer authenticates, and close its sockets. Raises `NotVisible` unless it is the
-    user's own, or that of the service `account`, which `user` manages."""
+    """Delete the token and those made with it, so that they no longer authenticate. Raises `NotVisible` unless it is
+    the user's own, or that of the service `account`, which `user` manages."""
     if account is not None:
         require_token_maker(user, account)
-    entry = tokens_of(account or user).filter(token_key=token_key).first()
-    if entry is None:
+    revoked = tokens_of(account or user).filter(token_key=token_key)
+    if not revoked.exists():
         raise NotVisible("no such token")
-    record("token.revoke", entry, user=user, object_id=token_key, owner=entry.user.username)
-    publish_sign_out(entry.user_id, token_key)
-    entry.delete()
+    for entry in end_tokens(revoked):
+        changes: dict[str, Any] = {"owner": entry.user.username}
+        if entry.token_key != token_key:
+            changes["made_with"] = token_key
+        record("token.revoke", entry, user=user, object_id=entry.token_key, **changes)
+
+
+@transaction.atomic
+def end_tokens(tokens: QuerySet[ApiToken]) -> list[ApiToken]:
+    """Delete the tokens and all that were made with them, close their sockets, and answer which they were."""
+    ended: list[ApiToken] = []
+    found = list(tokens.select_related("user").select_for_update(of=("self",)))
+    while found:
+        ended += found
+        made = ApiToken.objects.filter(made_with__in=found).exclude(pk__in=[entry.pk for entry in ended])
+        found = list(made.select_related("user").select_for_update(of=("self",)))
+    for entry in ended:
+        publish_sign_out(entry.user_id, entry.token_key)
+    ApiToken.objects.filter(pk__in=[entry.pk for entry in ended]).delete()
+    return ended

@@ -71,6 +71,14 @@ class ApiToken(AbstractAuthToken):
     projects = models.ManyToManyField("Project", related_name="+", blank=True)
     pools = ArrayField(models.CharField(max_length=63), default=list, blank=True, help_text="Empty: every pool.")
     last_used_at = models.DateTimeField(null=True, blank=True)
+    made_with = models.ForeignKey(
+        "self",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="made_tokens",
+        help_text="The token that made it, with which it ends.",
+    )
 
     def __str__(self) -> str:
         return self.name or self.token_key

@@ -17,7 +17,8 @@ from accounts.access import (
     require_role,
     require_superuser,
 )
-from accounts.models import ApiToken, Membership, Project, ProjectRole, User
+from accounts.api_tokens import end_tokens, tokens_of
+from accounts.models import Membership, Project, ProjectRole, User
 from accounts.services import change_role
 from audit.record import record
 from live.publish import publish_sign_out
@@ -81,7 +82,8 @@ def change_service_account(*, user: User, account: User, changes: Mapping[str, A
 
 
 def end_access(account: User) -> int:
-    """Revoke every token of the account and close its sockets; answers how many tokens there were."""
-    num_revoked, _ = ApiToken.objects.filter(user=account).delete()
+    """Revoke every token of the account, with those made by them, and close its sockets; answers how many there
+    were."""
+    num_revoked = len(end_tokens(tokens_of(account)))
     publish_sign_out(account.pk)
     return num_revoked

@@ -7,11 +7,12 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication as KnoxTokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
 from accounts.models import ApiToken
 from accounts.token_limits import limits_of
+from accounts.wrong_secrets import TooManyWrongSecrets, note_wrong, require_few_wrong
 from audit.request_context import note_token
 
 USE_NOTED_EVERY = timedelta(minutes=1)
@@ -27,10 +28,21 @@ class TokenAuthentication(KnoxTokenAuthentication):
     of what the request changes."""
 
     def authenticate(self, request: Request) -> Any:
-        """`(user, token)`, or None for a request without a token. Raises `AuthenticationFailed`."""
-        if not _TOKEN.fullmatch(request.headers.get("Authorization", "")):
-            raise AuthenticationFailed("Invalid token.")
-        found = super().authenticate(request)
+        """`(user, token)`, or None for a request without a token. Raises `AuthenticationFailed`, and `Throttled` after
+        too many wrong tokens."""
+        sent = request.headers.get("Authorization", "")
+        if not sent:
+            return None
+        try:
+            require_few_wrong(request)
+            if not _TOKEN.fullmatch(sent):
+                raise AuthenticationFailed("Invalid token.")
+            found = super().authenticate(request)
+        except TooManyWrongSecrets as error:
+            raise Throttled(error.wait_seconds) from error
+        except AuthenticationFailed:
+            note_wrong(request, sent)
+            raise
         if found is not None:
             user, token = found
             user.token_limits = limits_of(token)

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from accounts.models import Project
 from catalog.models import Mirror, MirrorKind
-from catalog.outbound_guard import url_problem
+from worker.outbound.outbound_guard import url_problem
 
 SETTING = "TANDEM_MIRROR_HOSTS"
 HOW_TO_INSTALL = "pip install --no-deps --require-hashes -r deploy/requirements/mirrors.lock"

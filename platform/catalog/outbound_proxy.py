@@ -1,4 +1,4 @@
-"""An HTTP proxy for tools that open connections of their own: it lets them reach what `catalog.outbound_guard` allows.
+"""An HTTP proxy for tools that open connections of their own: it lets them reach what `worker.outbound` allows.
 
 It listens on this machine, for as long as its block, and asks for a password that only its user is told.
 """
@@ -15,7 +15,7 @@ from http import HTTPStatus
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from urllib.parse import urlsplit
 
-from catalog.outbound_guard import AddressRefused, connect
+from worker.outbound.outbound_guard import AddressRefused, connect
 
 CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 120.0

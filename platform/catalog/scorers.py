@@ -1,4 +1,5 @@
-"""What the rewards of a spec require from this installation: weights below the model roots, and project secrets.
+"""What the rewards of a spec require from this installation: weights below the model roots, hosts that remote scorers
+may be at, and project secrets.
 
 Invariant: a secret leaves the platform only in a bootstrap answer, for a reward that names it and whose URL is on the
 secret's host. So whoever may start runs can use a secret but cannot send it elsewhere.
@@ -6,12 +7,16 @@ secret's host. So whoever may start runs can use a secret but cannot send it els
 
 from urllib.parse import urlsplit
 
+from django.conf import settings
+
 from accounts.encryption import CannotDecrypt, decrypt
 from accounts.models import Project
 from catalog.base_models import ModelNotUsable, resolve_weights
 from catalog.models import Secret
 from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.scorer_access import SCORER_HOSTS_SETTING, ScorerAccess
+from worker.outbound.outbound_guard import url_problem
 
 WEIGHTS = ("weights", "processor")
 """Settings that name a folder or a hub id."""
@@ -28,7 +33,13 @@ def scorer_problems(spec: RunSpec, project: Project | None) -> dict[str, str]:
                 resolve_weights(value)
             except ModelNotUsable as error:
                 problems[path] = f"`{path}` `{value}` {error}"
-        if project is not None and isinstance(reward.settings, RemoteSettings):
+        if not isinstance(reward.settings, RemoteSettings):
+            continue
+        hosts = settings.TANDEM_SCORER_HOSTS
+        if problem := url_problem(reward.settings.url, allowed_hosts=hosts, setting=SCORER_HOSTS_SETTING):
+            path = f"rewards.{place}.settings.url"
+            problems[path] = f"`{path}` {problem}"
+        if project is not None:
             try:
                 _token(project, reward.settings)
             except LookupError as error:
@@ -42,13 +53,14 @@ def with_resolved_weights(spec: RunSpec) -> RunSpec:
     rewards = []
     for reward in spec.rewards:
         found = {field: resolve_weights(value) for field, value in named_weights(reward).items()}
-        settings = reward.settings.model_copy(update=found) if reward.settings is not None else None
-        rewards.append(reward.model_copy(update={"settings": settings}))
+        resolved = reward.settings.model_copy(update=found) if reward.settings is not None else None
+        rewards.append(reward.model_copy(update={"settings": resolved}))
     return spec.model_copy(update={"rewards": tuple(rewards)})
 
 
-def tokens_for(spec: RunSpec, project: Project) -> dict[str, str]:
-    """The tokens of the spec's rewards, by name; one that may not be sent, or cannot be read, is left out."""
+def scorer_access(spec: RunSpec, project: Project) -> ScorerAccess:
+    """The tokens of the spec's rewards, and the hosts that an administrator allows. A token that may not be sent, or
+    cannot be read, is left out."""
     tokens: dict[str, str] = {}
     for reward in spec.rewards:
         if isinstance(reward.settings, RemoteSettings) and reward.settings.secret is not None:
@@ -56,7 +68,7 @@ def tokens_for(spec: RunSpec, project: Project) -> dict[str, str]:
                 tokens[reward.settings.secret] = _token(project, reward.settings)
             except LookupError:
                 continue  # the reward lane says what is missing, as the run's reason
-    return tokens
+    return ScorerAccess(tokens=tokens, hosts=tuple(settings.TANDEM_SCORER_HOSTS))
 
 
 def _token(project: Project, remote: RemoteSettings) -> str:

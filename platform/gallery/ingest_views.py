@@ -13,11 +13,12 @@ from gallery.artifact_bundles import read_bundle
 from gallery.artifacts import ArtifactTaken, store_artifact, store_artifacts
 from gallery.storage import MAX_ARTIFACT_BYTES, ArtifactRefused
 from runs.attempts.tokens import authorise
-from telemetry.ingest.ingest_answers import bearer_token, refusal
+from telemetry.ingest.ingest_answers import bearer_token, guesses_held_back, refusal
 from telemetry.ingest.ingest_views import with_token_refusals
 from worker.contracts.ingest import SHA256_HEADER
 
 
+@guesses_held_back
 @csrf_exempt
 @require_http_methods(["PUT"])
 @with_token_refusals
@@ -31,6 +32,7 @@ def artifact(request: HttpRequest, run_id: UUID, attempt: int, path: str) -> Htt
     return upload(request, store)
 
 
+@guesses_held_back
 @csrf_exempt
 @require_http_methods(["POST"])
 @with_token_refusals

@@ -16,10 +16,11 @@ from gallery.downloads import bytes_response
 from gallery.ingest_views import announced, upload
 from gallery.models import Preview
 from gallery.pieces import StoredBytes
-from telemetry.ingest.ingest_answers import bearer_token, refusal, traded_code
+from telemetry.ingest.ingest_answers import bearer_token, guesses_held_back, refusal, traded_code
 from worker.contracts.previews import PreviewDone
 
 
+@guesses_held_back
 @csrf_exempt
 @require_POST
 def bootstrap(request: HttpRequest) -> HttpResponse:
@@ -27,6 +28,7 @@ def bootstrap(request: HttpRequest) -> HttpResponse:
     return traded_code(request, previews.trade_code, refusals)
 
 
+@guesses_held_back
 @csrf_exempt
 @require_GET
 def file(request: HttpRequest, preview_id: UUID, path: str) -> HttpResponseBase:
@@ -42,6 +44,7 @@ def file(request: HttpRequest, preview_id: UUID, path: str) -> HttpResponseBase:
     return bytes_response(request, [StoredBytes(artifact.storage_key, artifact.num_bytes)], artifact.content_type)
 
 
+@guesses_held_back
 @csrf_exempt
 @require_http_methods(["PUT"])
 def image(request: HttpRequest, preview_id: UUID, name: str) -> HttpResponse:
@@ -56,6 +59,7 @@ def image(request: HttpRequest, preview_id: UUID, name: str) -> HttpResponse:
     return upload(request, store)
 
 
+@guesses_held_back
 @csrf_exempt
 @require_POST
 def done(request: HttpRequest, preview_id: UUID) -> HttpResponse:

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from catalog.outbound_guard import connect
 from hooks.models import MAX_ANSWER_CHARS
+from worker.outbound.outbound_guard import connect
 
 MAX_SECONDS = 10.0
 """For the whole of a post. Standard Webhooks recommends 15 to 30 s; a receiver should answer before it works, and a
@@ -58,7 +58,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], *, max_seconds: floa
 
 
 class _BoundedConnection(http.client.HTTPConnection):
-    """A connection through `catalog.outbound_guard` that is shut when its time is over.
+    """A connection through `worker.outbound` that is shut when its time is over.
 
     A socket's timeout bounds each read alone, and a receiver that sends a byte now and then would hold it for days.
     """

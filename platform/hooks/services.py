@@ -14,7 +14,6 @@ from accounts.access import TO_MANAGE_WEBHOOKS, require_pool_admin, require_role
 from accounts.encryption import encrypt
 from accounts.models import Project, User
 from audit.record import record
-from catalog.outbound_guard import url_problem
 from hooks.emails import NO_SERVER
 from hooks.hook_events import POOL_EVENTS, PROJECT_EVENTS, TEST, HookEvent
 from hooks.http_posts import SETTING
@@ -22,6 +21,7 @@ from hooks.models import Delivery, DeliveryState, MessageForm, Webhook
 from hooks.outbox import payload
 from hooks.sending import give_up_waiting
 from hooks.signatures import new_signing_secret
+from worker.outbound.outbound_guard import url_problem
 
 OVERLAP_HOURS = 24
 """For how long two secrets sign by default: a day in which receivers are changed."""

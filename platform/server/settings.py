@@ -26,6 +26,8 @@ TANDEM_MAX_STOP_SECONDS = env.float("TANDEM_MAX_STOP_SECONDS", 300.0)
 TANDEM_REQUESTS_PER_MINUTE = env.int("TANDEM_REQUESTS_PER_MINUTE", 1200)
 TANDEM_WEBHOOK_HOSTS = env.list("TANDEM_WEBHOOK_HOSTS", default=[])
 """Hosts that webhooks may post to though they are private, or without TLS."""
+TANDEM_SCORER_HOSTS = env.list("TANDEM_SCORER_HOSTS", default=[])
+"""Hosts that remote scorers may be at though they are private, or without TLS."""
 TANDEM_MIRROR_HOSTS = env.list("TANDEM_MIRROR_HOSTS", default=[])
 """Hosts that mirrors may write to though they are private, or without TLS."""
 RAY_HEAD = env.str("TANDEM_RAY_HEAD", "")
@@ -176,6 +178,15 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
 
+SILENCED_SYSTEM_CHECKS = [
+    # It looks for Django's own class: `FrameOptionsMiddleware` extends it, and a test reads the header.
+    "security.W002",
+    # TLS ends at the proxy, which is what redirects; the web itself listens on this machine unless told otherwise.
+    "security.W008",
+    # What the other hosts of the domain serve, and whether browsers list it, is their owner's decision.
+    "security.W005",
+    "security.W021",
+]
 IS_HTTPS = TANDEM_PUBLIC_URL.startswith("https://")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
 SESSION_COOKIE_SECURE = IS_HTTPS

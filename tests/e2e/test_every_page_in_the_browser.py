@@ -1,4 +1,5 @@
-"""What all pages have in common: navigation, command palette, and that axe finds nothing serious on any of them."""
+"""What all pages have in common: navigation, command palette, that axe finds nothing serious on any of them, and that
+none breaks the content security policy."""
 
 import re
 import time
@@ -19,6 +20,14 @@ PAGES = [
     *("/pool", "/pool/occupancy", "/usage", "/audit", "/sweeps", "/sweeps/new"),
 ]
 DOCUMENTATION = "/api/v1/docs"
+RECORDS = ["auth/user", "auth/user/add", "accounts/apitoken", "audit/auditentry"]
+OTHER_PAGES = [
+    *("/account/password", "/account/second-factor", "/account/recovery-codes", "/runs/no-such-run", "/nowhere"),
+    *("/admin/", "/admin/auth/user/?is_active__exact=1", *(f"/admin/{name}/" for name in RECORDS)),
+]
+"""Pages that other tests look at: forms of the account, errors, and Django's admin."""
+NOTE_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) =>
+  console.error(`policy: ${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}`));"""
 RULES = {"light": {}, "dark": {"runOnly": ["color-contrast"]}}
 """The other rules say the same of both themes."""
 SERIOUS = """async ([theme, rules]) => {
@@ -53,6 +62,7 @@ def test_axe_finds_nothing_serious_on_any_page_in_light_and_dark(
     runs_page: RunsPage, ended_run: str, stopped_sweep: str
 ) -> None:
     page, script = runs_page.page, AXE.read_text()
+    violations = policy_violations(page)
     of_a_run = [f"/runs/{ended_run}", f"/runs/{ended_run}?tab=pipeline", f"/compare?runs={ended_run}"]
     for path in [*PAGES, DOCUMENTATION, *of_a_run, f"/sweeps/{stopped_sweep}", f"/sweeps/new?from={ended_run}"]:
         page.goto(runs_page.address + path)
@@ -62,6 +72,32 @@ def test_axe_finds_nothing_serious_on_any_page_in_light_and_dark(
         page.evaluate(script)
         for theme, rules in RULES.items():
             assert page.evaluate(SERIOUS, [theme, rules]) == [], f"{path}, {theme}"
+        assert violations == [], path
+
+
+def policy_violations(page: Page) -> list[str]:
+    """What breaks the content security policy on the pages opened from now on."""
+    found: list[str] = []
+    page.on("console", lambda said: found.append(said.text) if said.text.startswith("policy: ") else None)
+    page.add_init_script(NOTE_VIOLATIONS)
+    return found
+
+
+def test_forms_errors_and_the_records_keep_to_the_content_security_policy(runs_page: RunsPage) -> None:
+    page = runs_page.page
+    violations = policy_violations(page)
+    for path in OTHER_PAGES:
+        answer = page.goto(runs_page.address + path)
+        assert answer is not None and "script-src" not in answer.headers["content-security-policy"]
+        assert answer.headers["content-security-policy"].startswith("default-src 'self';")
+        assert violations == [], path
+    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: '1'}))")
+    page.wait_for_timeout(100)
+    assert len(violations) == 1 and "script-src-elem inline" in violations[0], "it is noticed where a script is inline"
+    page.context.clear_cookies()
+    violations.clear()
+    page.goto(f"{runs_page.address}/login")
+    assert violations == []
 
 
 def test_on_a_phone_the_navigation_is_a_drawer_that_keeps_the_focus(runs_page: RunsPage) -> None:

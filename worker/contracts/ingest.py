@@ -27,6 +27,7 @@ from worker.contracts.lanes import LaneGrant
 from worker.contracts.prompts import Prompt
 from worker.contracts.replanning import ReplanBasis
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.scorer_access import NO_ACCESS, ScorerAccess
 
 BOOTSTRAP_PATH = "/api/ingest/v1/bootstrap"
 PROMPTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/prompts"
@@ -76,7 +77,7 @@ class BootstrapAnswer(Contract):
     """The run's id."""
     attempt: Count
     """The attempt's number, from 1."""
-    token: str
+    token: Annotated[str, Field(repr=False)]
     """Bearer token of this attempt for the ingest."""
     spec: RunSpec
     """What the user asked for, with `placement: auto` resolved by the planner. The driver asks for the prompts at
@@ -91,8 +92,8 @@ class BootstrapAnswer(Contract):
     """fsspec URL of the checkpoint to resume from; a forked run without one of its own resumes from its origin."""
     origin: RunOrigin | None = None
     """What a forked run began from; empty for a run from the base model."""
-    secrets: Annotated[dict[str, str], Field(repr=False)] = {}
-    """Tokens of remote scorers by name, only those that the spec names."""
+    scorer_access: ScorerAccess = NO_ACCESS
+    """What the spec's remote scorers need."""
     first_seq: Count = 1
     """The `seq` of the attempt's first event."""
     stop_seconds: Annotated[float, Field(gt=0)] = 300.0

@@ -82,8 +82,9 @@ class RemoteSettings(Contract):
     """A scorer of your own behind HTTP. The protocol, with an example server, is in deploy/docs/guides/rewards.md."""
 
     url: Annotated[str, Field(min_length=1, max_length=2000)]
-    """Address that fragments are posted to, such as https://scorer.example/score. It must be reachable from the reward
-    lanes, and hold no user or password: use `secret` for a token."""
+    """Address that fragments are posted to, such as https://scorer.example/score. Its host must be reachable from the
+    reward lanes, and public, or one that an administrator allows in `TANDEM_SCORER_HOSTS`, as one without TLS must be.
+    It holds no user or password: use `secret` for a token."""
     scorer: Annotated[str, Field(max_length=200)] = ""
     """Name of the scorer, on a server that has several. Empty: the server's only one."""
     secret: SecretName | None = None

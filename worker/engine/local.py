@@ -27,6 +27,7 @@ import yaml
 from worker.contracts.metric_names import Metric
 from worker.contracts.prompts import Prompt, prompt_of_line
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.scorer_access import NO_ACCESS, ScorerAccess
 from worker.engine.advantage.mixed import GroupScores, has_spread, mixed_advantages
 from worker.engine.control.prompt_schedule import PromptSchedule
 from worker.engine.metrics.replay_gate import check_replay_gate, rounding_warning
@@ -86,13 +87,16 @@ class LocalRun:
     """A sampler, a scorer and a trainer rank, called one after the other. Needs a process group of one rank, see
     `init_process_group`."""
 
-    def __init__(self, spec: RunSpec, base_model_path: str, prompts: Sequence[Prompt] = ()) -> None:
+    def __init__(
+        self, spec: RunSpec, base_model_path: str, prompts: Sequence[Prompt] = (), *, access: ScorerAccess = NO_ACCESS
+    ) -> None:
         """Load the model twice, to sample and to train.
 
         Args:
             spec: the run's.
             base_model_path: an existing folder in diffusers layout, or a hub id.
             prompts: the prompts of the uploaded set, where the spec names one.
+            access: for remote scorers, whose hosts must be public otherwise.
 
         Raises:
             ModelLoadError: for weights, sizes or LoRA targets that cannot be used.
@@ -103,7 +107,7 @@ class LocalRun:
         embeddings = run_embeddings(spec, base_model_path, prompts)
         self.trainer = TrainerRank(spec, base_model_path, rank=0, world_size=1, embeddings=embeddings)
         self.sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
-        self.scorer = Scorer(spec.rewards)
+        self.scorer = Scorer(spec.rewards, access)
         self.policy_version = 0
         self._versions: dict[int, PublishedVersion] = {0: self.trainer.version(0)}
         """The current version, and at staleness 1 the one before it, by policy version."""

@@ -7388,8 +7388,9 @@ export interface components {
          */
         readonly RemoteSettings: {
             /**
-             * @description Address that fragments are posted to, such as https://scorer.example/score. It must be reachable from the reward
-             *     lanes, and hold no user or password: use `secret` for a token.
+             * @description Address that fragments are posted to, such as https://scorer.example/score. Its host must be reachable from the
+             *     reward lanes, and public, or one that an administrator allows in `TANDEM_SCORER_HOSTS`, as one without TLS must be.
+             *     It holds no user or password: use `secret` for a token.
              */
             readonly url: string;
             /**

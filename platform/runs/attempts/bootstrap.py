@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.secrets import hash_secret, matches, new_secret
 from catalog.base_models import resolve_base_model
 from catalog.prompt_pictures import with_resolved_pictures
-from catalog.scorers import tokens_for, with_resolved_weights
+from catalog.scorers import scorer_access, with_resolved_weights
 from fleet.selectors import grants_with_devices
 from runs.checkpoint_files import checkpoints_url
 from runs.forks import origin_of
@@ -70,7 +70,7 @@ def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
         token=token,
         spec=with_resolved_weights(spec),
         base_model_path=resolve_base_model(spec.base_model.path),
-        secrets=tokens_for(spec, run.project),
+        scorer_access=scorer_access(spec, run.project),
         lanes=lanes,
         checkpoints=checkpoints_url(run.pk, attempt.number),
         resume_from=attempt.resumed_from or None,

@@ -9,16 +9,18 @@ from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
 from fleet.health.gpu_test_reports import GpuTestOver, GpuTestRefused, authorise, take, trade_code
-from telemetry.ingest.ingest_answers import bearer_token, refusal, traded_code
+from telemetry.ingest.ingest_answers import bearer_token, guesses_held_back, refusal, traded_code
 from worker.contracts.gpu_tests import GpuTestReport
 
 
+@guesses_held_back
 @csrf_exempt
 @require_POST
 def bootstrap(request: HttpRequest) -> HttpResponse:
     return traded_code(request, trade_code, {GpuTestRefused: 401, GpuTestOver: 410})
 
 
+@guesses_held_back
 @csrf_exempt
 @require_POST
 def report(request: HttpRequest, test_id: UUID) -> HttpResponse:

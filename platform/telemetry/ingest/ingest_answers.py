@@ -1,13 +1,37 @@
 """What the views of every ingest share: the bearer's token, answers, refusals, and the trade of a single-use code."""
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from pydantic import BaseModel, ValidationError
 
+from accounts.wrong_secrets import TooManyWrongSecrets, note_wrong, require_few_wrong
 from worker.contracts.ingest import BootstrapRequest
+
+View = Callable[..., HttpResponseBase]
+
+
+def guesses_held_back(view: View) -> View:
+    """The view, which answers 429 to an address that sent too many wrong tokens or codes."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, **path: Any) -> HttpResponseBase:
+        try:
+            require_few_wrong(request)
+        except TooManyWrongSecrets as error:
+            refused = refusal(HTTPStatus.TOO_MANY_REQUESTS, str(error))
+            refused["Retry-After"] = str(error.wait_seconds)
+            return refused
+        answered = view(request, **path)
+        if answered.status_code == HTTPStatus.UNAUTHORIZED and (token := bearer_token(request)):
+            note_wrong(request, token)
+        return answered
+
+    return answer
 
 
 def bearer_token(request: HttpRequest) -> str:
@@ -38,4 +62,7 @@ def traded_code(
     try:
         return json_answer(trade(code))
     except tuple(refusals) as error:
-        return refusal(next(status for kind, status in refusals.items() if isinstance(error, kind)), str(error))
+        status = next(status for kind, status in refusals.items() if isinstance(error, kind))
+        if status == HTTPStatus.UNAUTHORIZED:
+            note_wrong(request, code)
+        return refusal(status, str(error))

@@ -16,7 +16,7 @@ from runs.attempts.bootstrap import BootstrapRefused, prompts_of, trade_code
 from runs.attempts.tokens import AttemptGone, TokenRefused, authorise
 from telemetry.ingest.event_parsing import parse_batch
 from telemetry.ingest.ingest import ingest
-from telemetry.ingest.ingest_answers import bearer_token, json_answer, refusal, traded_code
+from telemetry.ingest.ingest_answers import bearer_token, guesses_held_back, json_answer, refusal, traded_code
 from telemetry.ingest.ingest_errors import InvalidEvent, SequenceGap
 
 View = Callable[..., HttpResponse]
@@ -37,12 +37,14 @@ def with_token_refusals(view: View) -> View:
     return answer
 
 
+@guesses_held_back
 @csrf_exempt
 @require_POST
 def bootstrap(request: HttpRequest) -> HttpResponse:
     return traded_code(request, trade_code, {BootstrapRefused: 401, ModelNotUsable: 422})
 
 
+@guesses_held_back
 @require_GET
 @with_token_refusals
 def prompts(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
@@ -53,6 +55,7 @@ def prompts(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
     return json_answer(answer)
 
 
+@guesses_held_back
 @csrf_exempt
 @require_POST
 @with_token_refusals

@@ -9,16 +9,18 @@ from pydantic import ValidationError
 
 from fleet.reports.node_agents import AgentFollowed, AgentRefused, authorise, trade_code
 from fleet.reports.report_intake import take
-from telemetry.ingest.ingest_answers import bearer_token, refusal, traded_code
+from telemetry.ingest.ingest_answers import bearer_token, guesses_held_back, refusal, traded_code
 from worker.contracts.node_reports import AGENT_HEADER, NodeReports
 
 
+@guesses_held_back
 @csrf_exempt
 @require_POST
 def bootstrap(request: HttpRequest) -> HttpResponse:
     return traded_code(request, trade_code, {AgentRefused: 401})
 
 
+@guesses_held_back
 @csrf_exempt
 @require_POST
 def reports(request: HttpRequest) -> HttpResponse:

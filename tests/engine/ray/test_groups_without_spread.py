@@ -10,7 +10,7 @@ from tests.engine.driving import Driven
 from tests.engine.emulated.cases import Case
 from tests.engine.emulated.run_case import emulate
 from tests.engine.ray.reported import published, replayed, shown_seeds
-from tests.engine.reward.remote.conftest import start_server
+from tests.engine.reward.remote.conftest import LOCAL_ACCESS, start_server
 from tests.engine.telemetry.ingest_server import Ingest
 from worker.contracts.metric_names import Metric
 from worker.contracts.run_spec import RunSpec
@@ -72,7 +72,7 @@ def reference(
     make_spec: MakeSpec, scorer_url: str, tiny_checkpoint: str, process_group: None
 ) -> dict[str, dict[int, Any]]:
     """What a run in one process draws, drops and trains."""
-    local = LocalRun(spec_of(make_spec, scorer_url), tiny_checkpoint)
+    local = LocalRun(spec_of(make_spec, scorer_url), tiny_checkpoint, access=LOCAL_ACCESS)
     found: dict[str, dict[int, Any]] = {"published": {0: local.trainer.version(0).sha256}}
     found |= {"resampled": {}, "seeds": {}, "steps": {}}
     for number in range(1, NUM_BATCHES + 1):
@@ -104,7 +104,7 @@ def check_against(driven: Driven, reference: dict[str, dict[int, Any]], *, batch
 def test_every_mode_draws_drops_and_skips_the_groups_that_a_local_run_does(
     drive: Drive, make_spec: MakeSpec, scorer_url: str, reference: dict[str, dict[int, Any]], pipeline: dict[str, Any]
 ) -> None:
-    driven = drive(spec_of(make_spec, scorer_url, **pipeline))
+    driven = drive(spec_of(make_spec, scorer_url, **pipeline), scorer_access=LOCAL_ACCESS)
     assert driven.finish() == 0
     assert driven.states() == ["running", "completed"]
     check_against(driven, reference, batches=range(1, NUM_BATCHES + 1))
@@ -116,11 +116,11 @@ def test_a_run_resumed_at_a_batch_boundary_keeps_its_counts(
     drive: Drive, make_spec: MakeSpec, scorer_url: str, reference: dict[str, dict[int, Any]], tmp_path: Path
 ) -> None:
     spec = spec_of(make_spec, scorer_url)
-    first = drive(spec, checkpoints=f"file://{tmp_path}")
+    first = drive(spec, checkpoints=f"file://{tmp_path}", scorer_access=LOCAL_ACCESS)
     assert first.finish() == 0
     checkpoint = next(event for event in first.ingest.of_type("checkpoint") if event["batch"] == 1)
     first.ingest.events.clear()
-    resumed = drive(spec, resume_from=checkpoint["uri"])
+    resumed = drive(spec, resume_from=checkpoint["uri"], scorer_access=LOCAL_ACCESS)
     assert resumed.finish() == 0
     check_against(resumed, reference, batches=range(checkpoint["batch"] + 1, NUM_BATCHES + 1))
 

@@ -9,6 +9,7 @@ from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt, parse_prompts
 from worker.contracts.reward_traits import REWARD_TRAITS
 from worker.contracts.rewards import SETTINGS_OF, OcrSettings, RewardSpec
+from worker.contracts.scorer_access import NO_ACCESS
 from worker.engine.reward.base import Reward, RewardError, RewardResult
 from worker.engine.reward.registry import REWARDS, build_reward
 
@@ -17,7 +18,7 @@ PICTURE_REWARDS_WITHOUT_WEIGHTS = sorted(
 )
 BUILT: dict[RewardName, Reward] = {
     name: build_reward(
-        RewardSpec(name=name, settings=OcrSettings(shortest_side=64) if name is RewardName.OCR else None), {}
+        RewardSpec(name=name, settings=OcrSettings(shortest_side=64) if name is RewardName.OCR else None), NO_ACCESS
     )
     for name in PICTURE_REWARDS_WITHOUT_WEIGHTS
 }

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -11,7 +12,7 @@ from accounts.encryption import CannotDecrypt, decrypt, encrypt
 from accounts.models import Project, User
 from catalog.base_models import ModelNotUsable
 from catalog.models import Secret
-from catalog.scorers import scorer_problems, tokens_for, with_resolved_weights
+from catalog.scorers import scorer_access, scorer_problems, with_resolved_weights
 from catalog.services import create_secret, delete_secret
 from runs.spec_check import check_spec
 from worker.contracts.run_spec import RunSpec
@@ -81,9 +82,9 @@ def test_a_run_gets_the_tokens_that_its_rewards_name_and_no_other(
     make_spec: MakeSpec, project: Project, alice: User, secret: Secret
 ) -> None:
     create_secret(user=alice, project=project, name="other", host="scorer.example:8900", value="another-token")
-    assert tokens_for(make_spec(rewards=remote()), project) == {"scorer": TOKEN}
-    assert tokens_for(make_spec(), project) == {}
-    assert tokens_for(make_spec(rewards=remote(secret=None)), project) == {}
+    assert scorer_access(make_spec(rewards=remote()), project).tokens == {"scorer": TOKEN}
+    assert scorer_access(make_spec(), project).tokens == {}
+    assert scorer_access(make_spec(rewards=remote(secret=None)), project).tokens == {}
 
 
 @pytest.mark.parametrize(
@@ -92,14 +93,37 @@ def test_a_run_gets_the_tokens_that_its_rewards_name_and_no_other(
 )
 def test_a_secret_goes_to_its_host_alone(make_spec: MakeSpec, project: Project, secret: Secret, url: str) -> None:
     spec = make_spec(rewards=remote(url=url))
-    assert tokens_for(spec, project) == {}
+    assert scorer_access(spec, project).tokens == {}
     assert "may be sent to `scorer.example:8900` alone" in scorer_problems(spec, project)["rewards.0.settings.secret"]
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://169.254.169.254/latest/meta-data", "private address 169.254.169.254"),
+        ("https://0x7f.1/score", "private address 0x7f.1"),
+        ("http://scorer.example/score", "must begin with https://"),
+    ],
+)
+def test_a_scorer_in_a_private_network_is_refused_at_its_field_unless_its_host_is_allowed(
+    make_spec: MakeSpec, settings: Any, url: str, said: str
+) -> None:
+    spec = make_spec(rewards=remote(url=url, secret=None))
+    problems = scorer_problems(spec, None)
+    assert list(problems) == ["rewards.0.settings.url"] and said in problems["rewards.0.settings.url"]
+    settings.TANDEM_SCORER_HOSTS = [urlsplit(url).hostname]
+    assert scorer_problems(spec, None) == {}
+
+
+def test_the_driver_gets_the_hosts_that_are_allowed(make_spec: MakeSpec, project: Project, settings: Any) -> None:
+    settings.TANDEM_SCORER_HOSTS = ["scorer.internal"]
+    assert scorer_access(make_spec(), project).hosts == ("scorer.internal",)
 
 
 def test_a_secret_of_another_project_is_none(make_spec: MakeSpec, make_project: Any, secret: Secret) -> None:
     other = make_project("Other")
     spec = make_spec(rewards=remote())
-    assert tokens_for(spec, other) == {}
+    assert scorer_access(spec, other).tokens == {}
     assert check_spec(spec, other).errors["rewards.0.settings.secret"][0].endswith("there is none yet")
 
 

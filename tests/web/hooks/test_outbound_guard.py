@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from accounts.models import Project, User
-from catalog.outbound_guard import AddressRefused, connect, is_public, url_problem
 from hooks.http_posts import post
 from hooks.models import Delivery
 from hooks.sending import send_due
 from hooks.services import send_test
 from tests.web.hooks.conftest import MakeWebhook
 from tests.web.hooks.webhook_receiver import Receiver
+from worker.outbound.outbound_guard import AddressRefused, connect, is_public, url_problem
 
 PRIVATE = [
     *("127.0.0.1", "10.0.0.7", "172.16.3.4", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1"),
@@ -67,6 +67,9 @@ def test_a_name_that_leads_to_a_private_address_is_refused_before_anything_is_se
         ("https://exa mple.org", "without spaces"),
         ("https://169.254.169.254/latest", "private address 169.254.169.254"),
         ("https://[::1]:8800/", "private address ::1"),
+        ("https://2130706433/", "private address 2130706433"),
+        ("https://0x7f.1:8800/", "private address 0x7f.1"),
+        ("https://0177.0.0.1/", "private address 0177.0.0.1"),
     ],
 )
 def test_what_is_wrong_with_a_url_is_said_before_it_is_kept(url: str, said: str) -> None:

@@ -1,13 +1,13 @@
 """A reward lane: scores the pictures of generated fragments. It imports torch only if one of its rewards does."""
 
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.scorer_access import ScorerAccess
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import CallReport
 from worker.engine.types import ScoredFragment
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 class RewardActor(LaneActor):
     _scorer: "Scorer"
 
-    def load(self, spec: RunSpec, secrets: Mapping[str, str]) -> CallReport[None]:
-        """Build the scorers; `secrets` are the tokens of remote scorers by name, held in memory and never in the
-        environment."""
+    def load(self, spec: RunSpec, access: ScorerAccess) -> CallReport[None]:
+        """Build the scorers; `access` is for remote ones."""
         start = time.monotonic()
         with self._loading():
             from worker.engine.reward.scorer import Scorer
 
-            self._scorer = Scorer(spec.rewards, secrets)
+            self._scorer = Scorer(spec.rewards, access)
         return self._report(start, None)
 
     def score(self, fragment: Fragment, prompt: Prompt, images: np.ndarray) -> CallReport[ScoredFragment]:

@@ -2,13 +2,14 @@
 computing."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.scorer_access import ScorerAccess
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport, GenerationReport
@@ -102,7 +103,7 @@ class EmulatedReward(EmulatedLane):
     """An emulated reward lane: every reward is the mean brightness of the picture, or 0 for all members of a group that
     the emulation leaves without spread."""
 
-    def load(self, spec: RunSpec, secrets: Mapping[str, str]) -> CallReport[None]:
+    def load(self, spec: RunSpec, access: ScorerAccess) -> CallReport[None]:
         self._names = tuple(reward.key for reward in spec.rewards)
         return self._report(time.monotonic(), None)
 

@@ -5,7 +5,7 @@ has an error in place of a sum, since a missing score must not count as zero; `w
 what such a sample is trained on, from the other members of its group. Rewards run in parallel, each in its own thread.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Self
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
+from worker.contracts.scorer_access import NO_ACCESS, ScorerAccess
 from worker.engine.reward.base import RewardResult
 from worker.engine.reward.registry import build_reward
 from worker.engine.reward.reward_caller import CallOutcome, RewardCaller
@@ -45,9 +46,9 @@ class MixedReward:
         self._threads = ThreadPoolExecutor(max_workers=len(self._callers), thread_name_prefix="rewards")
 
     @classmethod
-    def from_specs(cls, specs: Sequence[RewardSpec], secrets: Mapping[str, str] | None = None) -> Self:
-        """Build the scorers of `specs`; `secrets` are tokens by name. Raises as `build_reward` does."""
-        return cls([RewardCaller(spec, build_reward(spec, secrets or {})) for spec in specs])
+    def from_specs(cls, specs: Sequence[RewardSpec], access: ScorerAccess = NO_ACCESS) -> Self:
+        """Build the scorers of `specs`. Raises as `build_reward` does."""
+        return cls([RewardCaller(spec, build_reward(spec, access)) for spec in specs])
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> MixedRewardResult:
         """Score pictures (N, H, W, 3) or clips (N, F, H, W, 3). Raises `ValueError` as `RewardCaller.score` does."""

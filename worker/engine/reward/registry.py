@@ -4,22 +4,21 @@ Scorers are imported when they are built, so that a lane spends no time and memo
 its own rewards do not use.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import RemoteSettings, RewardSpec
+from worker.contracts.scorer_access import ScorerAccess
 from worker.engine.reward.base import Reward
 
-Secrets = Mapping[str, str]
-"""Tokens of remote scorers, by name."""
-Builder = Callable[[RewardSpec, Secrets], Reward]
+Builder = Callable[[RewardSpec, ScorerAccess], Reward]
 
 
 def _local(module: str, class_name: str) -> Builder:
     """A builder of a scorer whose constructor takes the spec's `settings`, or nothing where there are none."""
 
-    def build(spec: RewardSpec, secrets: Secrets) -> Reward:
+    def build(spec: RewardSpec, access: ScorerAccess) -> Reward:
         reward_class = getattr(import_module(f"worker.engine.reward.{module}"), class_name)
         reward: Reward = reward_class() if spec.settings is None else reward_class(spec.settings)
         return reward
@@ -27,11 +26,11 @@ def _local(module: str, class_name: str) -> Builder:
     return build
 
 
-def _remote(spec: RewardSpec, secrets: Secrets) -> Reward:
+def _remote(spec: RewardSpec, access: ScorerAccess) -> Reward:
     from worker.engine.reward.remote import RemoteReward
 
     assert isinstance(spec.settings, RemoteSettings), "`RewardSpec` validates this"
-    return RemoteReward(spec.settings, secrets, timeout_seconds=spec.timeout_seconds)
+    return RemoteReward(spec.settings, access, timeout_seconds=spec.timeout_seconds)
 
 
 REWARDS: dict[RewardName, Builder] = {
@@ -50,12 +49,12 @@ REWARDS: dict[RewardName, Builder] = {
 }
 
 
-def build_reward(spec: RewardSpec, secrets: Secrets) -> Reward:
+def build_reward(spec: RewardSpec, access: ScorerAccess) -> Reward:
     """Build a scorer. Its model is loaded now, so that a missing one fails the run before it trains.
 
     Raises:
         ModelLoadError: when its weights cannot be used.
-        SecretMissingError: when it needs a token that is not among `secrets`.
-        RemoteAddressError: when its address is not valid.
+        SecretMissingError: when it needs a token that is not among those of `access`.
+        RemoteAddressError: when its address is not valid, or its host neither public nor allowed.
     """
-    return REWARDS[spec.name](spec, secrets)
+    return REWARDS[spec.name](spec, access)

@@ -6,7 +6,7 @@ refused), and never appears in an error or a log line. An answer is bounded in s
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -17,9 +17,12 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RemoteSettings
+from worker.contracts.scorer_access import SCORER_HOSTS_SETTING, ScorerAccess
 from worker.engine.errors import EngineError
 from worker.engine.reward.base import RewardResult, ScorerUnavailableError
+from worker.engine.reward.guarded_client import guarded_client
 from worker.engine.reward.wire import CONTENT_TYPES, decode_answer, encode_request
+from worker.outbound.outbound_guard import AddressRefused, url_problem
 
 TRANSIENT_STATUSES = frozenset({408, 429})
 """Statuses that are worth a retry, beside all of 5xx: request time-out and too many requests."""
@@ -32,24 +35,26 @@ class SecretMissingError(EngineError):
 
 
 class RemoteAddressError(EngineError):
-    """The address in the spec is not a valid URL."""
+    """The address in the spec is not a URL that a scorer may be at."""
 
 
 class RemoteReward:
-    """The reward. Raises `SecretMissingError` when the named token is not among `secrets`, and `RemoteAddressError` for
-    an address that is no URL."""
+    """The reward. Raises `SecretMissingError` when the named token is not among those of `access`, and
+    `RemoteAddressError` for an address that is no URL, or that of a host that is neither public nor allowed."""
 
     name = RewardName.REMOTE.value
     judges_clips = True
 
-    def __init__(self, settings: RemoteSettings, secrets: Mapping[str, str], *, timeout_seconds: float) -> None:
+    def __init__(self, settings: RemoteSettings, access: ScorerAccess, *, timeout_seconds: float) -> None:
+        if problem := url_problem(settings.url, allowed_hosts=access.hosts, setting=SCORER_HOSTS_SETTING):
+            raise RemoteAddressError(f"`settings.url` {problem}")
         self._settings = settings
         self._timeout_seconds = timeout_seconds
         kind = CONTENT_TYPES[settings.format]
         headers = {"Content-Type": kind, "Accept": kind}
         if settings.secret is not None:
-            headers["Authorization"] = f"Bearer {_token(settings.secret, secrets)}"
-        self._client = httpx.Client(headers=headers, timeout=timeout_seconds, follow_redirects=False)
+            headers["Authorization"] = f"Bearer {_token(settings.secret, access)}"
+        self._client = guarded_client(access, headers=headers, timeout=timeout_seconds)
         try:
             self._host = self._client.build_request("POST", settings.url).url.netloc.decode()
         except (httpx.InvalidURL, UnicodeError) as error:
@@ -67,6 +72,8 @@ class RemoteReward:
         body = encode_request(images, prompts, scorer=self._settings.scorer, request_id=uuid.uuid4().hex, form=form)
         try:
             return decode_answer(self._post(body), form, len(prompts))
+        except AddressRefused as error:
+            raise ScorerUnavailableError(str(error), is_transient=False) from error
         except httpx.HTTPError as error:
             raise ScorerUnavailableError(
                 f"no answer from {self._host}: {error or type(error).__name__}", is_transient=True
@@ -98,14 +105,14 @@ class RemoteReward:
         return bytes(content)
 
 
-def _token(name: str, secrets: Mapping[str, str]) -> str:
+def _token(name: str, access: ScorerAccess) -> str:
     """The token, without surrounding white space. Raises `SecretMissingError`, whose message never holds the token."""
-    if name not in secrets:
+    if name not in access.tokens:
         raise SecretMissingError(
             f"`settings.secret` must name a secret of the project, got {name!r}: "
             "create it on the project's page, or name another"
         )
-    token = secrets[name].strip()
+    token = access.tokens[name].strip()
     # Checked here, because httpx would refuse such a header with an error that quotes it.
     if not (token.isascii() and token.isprintable()):
         raise SecretMissingError(

@@ -1,12 +1,13 @@
 """A reward lane as a plain class: scores the pictures or clips of one fragment with all of the run's rewards."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
+from worker.contracts.scorer_access import NO_ACCESS, ScorerAccess
 from worker.engine.reward.mixing import MixedReward
 from worker.engine.types import ScoredFragment
 from worker.scheduling.core.messages import Fragment, Purpose
@@ -15,11 +16,10 @@ from worker.scheduling.core.messages import Fragment, Purpose
 class Scorer:
     """Scores fragments."""
 
-    def __init__(self, rewards: Sequence[RewardSpec], secrets: Mapping[str, str] | None = None) -> None:
-        """Build every scorer of the run; `secrets` are the tokens of remote scorers by name. Raises as `build_reward`
-        does."""
+    def __init__(self, rewards: Sequence[RewardSpec], access: ScorerAccess = NO_ACCESS) -> None:
+        """Build every scorer of the run; `access` is for remote ones. Raises as `build_reward` does."""
         self._required = [spec.key for spec in rewards if not spec.may_be_missing]
-        self._mixed = MixedReward.from_specs(rewards, secrets)
+        self._mixed = MixedReward.from_specs(rewards, access)
 
     def score(self, fragment: Fragment, prompt: Prompt, images: NDArray[np.uint8]) -> ScoredFragment:
         """Score the pictures (N, H, W, 3) or clips (N, F, H, W, 3) of one fragment.

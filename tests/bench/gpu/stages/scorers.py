@@ -14,6 +14,7 @@ from tests.bench.gpu.stage_runner import GpuBench, NotMeasurableError
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
+from worker.contracts.scorer_access import NO_ACCESS
 from worker.engine.reward.registry import build_reward
 from worker.scheduling.profiles.scorer_costs import SCORERS
 
@@ -69,7 +70,7 @@ def _on_the_host(bench: GpuBench, name: RewardName, pictures: NDArray[np.uint8])
 
 
 def _scored(bench: GpuBench, spec: RewardSpec, pictures: NDArray[np.uint8]) -> Row:
-    reward = build_reward(spec, {})
+    reward = build_reward(spec, NO_ACCESS)
     prompts = [Prompt(text=f'{PROMPT}, a sign that says "{WORD}"')] * len(pictures)
     row: Row = dict(timed(bench, lambda: reward.score(pictures, prompts)))
     return row | {"picture_seconds": row["seconds"] / len(pictures)}

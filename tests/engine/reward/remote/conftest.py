@@ -8,9 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from worker.contracts.scorer_access import ScorerAccess
+
 REPOSITORY = Path(__file__).parents[4]
 TOKEN = "the-servers-token"
+LOCAL_ACCESS = ScorerAccess(hosts=("127.0.0.1",))
+"""Of an installation whose administrator allows scorers on this machine."""
 PROMPT_DRIVEN_SCORER = Path(__file__).with_name("prompt_driven_scorer.py")
+
+
+def local_access(token: str = TOKEN) -> ScorerAccess:
+    """The same with the token of the project's secret `scorer`."""
+    return ScorerAccess(tokens={"scorer": token}, hosts=LOCAL_ACCESS.hosts)
 
 
 def start_server(*arguments: str, token: str = TOKEN) -> tuple[subprocess.Popen[str], str]:

@@ -9,6 +9,7 @@ import msgpack
 import numpy as np
 import pytest
 
+from tests.engine.reward.remote.conftest import LOCAL_ACCESS, local_access
 from worker.contracts.prompts import parse_prompts
 from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.engine.reward import remote
@@ -79,7 +80,7 @@ def url() -> Iterator[str]:
 def outcome(address: str, waits: list[float] | None = None, timeout_seconds: float = 20.0) -> CallOutcome:
     settings = RemoteSettings(url=address)
     spec = RewardSpec.model_validate({"name": "remote", "settings": settings.model_dump(), "num_retries": 2})
-    reward = RemoteReward(settings, {}, timeout_seconds=timeout_seconds)
+    reward = RemoteReward(settings, LOCAL_ACCESS, timeout_seconds=timeout_seconds)
     sleep = (lambda seconds: None) if waits is None else waits.append
     return RewardCaller(spec, reward, sleep=sleep).score(PICTURES, parse_prompts(["a", "b"]))
 
@@ -115,7 +116,7 @@ def test_an_answer_that_arrives_byte_by_byte_is_given_up_after_the_time_out(url:
     """Each byte arrives within the time-out; the whole answer would not."""
     settings = RemoteSettings(url=f"{url}/byte_by_byte")
     with pytest.raises(ScorerUnavailableError, match=r"did not finish its answer within 0\.2 s") as caught:
-        RemoteReward(settings, {}, timeout_seconds=0.2).score(PICTURES, parse_prompts(["a", "b"]))
+        RemoteReward(settings, LOCAL_ACCESS, timeout_seconds=0.2).score(PICTURES, parse_prompts(["a", "b"]))
     assert caught.value.is_transient
 
 
@@ -129,15 +130,15 @@ def test_an_answer_that_is_too_large_is_refused(url: str, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("token", ["ab\ncd", "ab\r\nX-Injected: 1", "caf\u00e9", "a\x00b"])
 def test_a_token_that_headers_do_not_allow_is_refused_without_quoting_it(url: str, token: str) -> None:
     with pytest.raises(SecretMissingError, match="printable ASCII") as caught:
-        RemoteReward(RemoteSettings(url=url, secret="scorer"), {"scorer": token}, timeout_seconds=5)
+        RemoteReward(RemoteSettings(url=url, secret="scorer"), local_access(token), timeout_seconds=5)
     assert token not in str(caught.value) and caught.value.__cause__ is None
 
 
 def test_a_tokens_trailing_newline_is_removed(url: str) -> None:
-    reward = RemoteReward(RemoteSettings(url=url, secret="scorer"), {"scorer": "abc\n"}, timeout_seconds=5)
+    reward = RemoteReward(RemoteSettings(url=url, secret="scorer"), local_access("abc\n"), timeout_seconds=5)
     assert reward.score(PICTURES, parse_prompts(["a", "b"])).scores == (0.5, 0.25)
 
 
 def test_an_invalid_address_is_refused_when_the_reward_is_built() -> None:
     with pytest.raises(RemoteAddressError, match=r"`settings\.url` must be an address"):
-        RemoteReward(RemoteSettings(url="http://xn--/score"), {}, timeout_seconds=5)
+        RemoteReward(RemoteSettings(url="https://xn--/score"), LOCAL_ACCESS, timeout_seconds=5)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.engine.reward.remote.conftest import PROMPT_DRIVEN_SCORER, TOKEN, start_server
+from tests.engine.reward.remote.conftest import LOCAL_ACCESS, PROMPT_DRIVEN_SCORER, TOKEN, local_access, start_server
 from worker.contracts.names import RemoteFormat, RewardName
 from worker.contracts.prompts import Prompt, parse_prompts
 from worker.contracts.rewards import RemoteSettings, RewardSpec
@@ -38,7 +38,7 @@ def spec(url: str, **fields: Any) -> RewardSpec:
 def caller(url: str, **fields: Any) -> RewardCaller:
     reward_spec = spec(url, **fields)
     assert isinstance(reward_spec.settings, RemoteSettings)
-    reward = RemoteReward(reward_spec.settings, {"scorer": TOKEN}, timeout_seconds=reward_spec.timeout_seconds)
+    reward = RemoteReward(reward_spec.settings, local_access(), timeout_seconds=reward_spec.timeout_seconds)
     return RewardCaller(reward_spec, reward, sleep=lambda seconds: None)
 
 
@@ -98,7 +98,7 @@ def test_a_busy_server_is_retried_after_the_wait_that_it_requests(server_url: st
     flag, waits = tmp_path / "go", list[float]()
     reward_spec = spec(server_url, num_retries=3)
     assert isinstance(reward_spec.settings, RemoteSettings)
-    reward = RemoteReward(reward_spec.settings, {"scorer": TOKEN}, timeout_seconds=20)
+    reward = RemoteReward(reward_spec.settings, local_access(), timeout_seconds=20)
 
     def wait(seconds: float) -> None:
         waits.append(seconds)
@@ -132,7 +132,7 @@ def test_an_unreachable_server_fails_every_sample_after_its_retries() -> None:
 
 def test_a_wrong_token_is_refused_and_not_retried(server_url: str, caplog: pytest.LogCaptureFixture) -> None:
     settings = RemoteSettings(url=server_url, secret="scorer")
-    reward = RemoteReward(settings, {"scorer": "another-token"}, timeout_seconds=20)
+    reward = RemoteReward(settings, local_access("another-token"), timeout_seconds=20)
     with caplog.at_level(logging.DEBUG):
         outcome = RewardCaller(spec(server_url), reward).score(PICTURES[:1], parse_prompts(["a"]))
     assert outcome.num_retries == 0
@@ -142,19 +142,19 @@ def test_a_wrong_token_is_refused_and_not_retried(server_url: str, caplog: pytes
 
 def test_a_secret_that_the_run_was_not_given_is_refused_when_the_scorer_is_built() -> None:
     with pytest.raises(SecretMissingError, match="'scorer'"):
-        Scorer([spec("http://127.0.0.1:9/score")], {})
+        Scorer([spec("http://127.0.0.1:9/score")], LOCAL_ACCESS)
 
 
 def test_a_required_remote_reward_that_fails_raises_with_the_reason(server_url: str) -> None:
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
     with pytest.raises(RewardError, match="'remote' failed on 2 of 2 samples; sample 0: ValueError: no face found"):
-        Scorer([spec(server_url)], {"scorer": TOKEN}).score(fragment, Prompt(text="broken no face found"), PICTURES[:2])
+        Scorer([spec(server_url)], local_access()).score(fragment, Prompt(text="broken no face found"), PICTURES[:2])
 
 
 def test_an_optional_remote_reward_that_fails_is_missing(server_url: str) -> None:
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
     rewards = [RewardSpec(name=RewardName.COLORFULNESS), spec(server_url, required=False)]
-    scored = Scorer(rewards, {"scorer": TOKEN}).score(fragment, Prompt(text="broken no face found"), PICTURES[:2])
+    scored = Scorer(rewards, local_access()).score(fragment, Prompt(text="broken no face found"), PICTURES[:2])
     assert scored.parts["remote"] == (None, None)
     assert scored.unrewarded == {0, 1}
 

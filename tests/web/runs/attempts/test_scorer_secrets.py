@@ -34,7 +34,7 @@ def test_the_token_comes_with_the_bootstrap_answer_and_is_in_no_jobs_environment
     env = cluster.envs[starting.submission_id]
     assert TOKEN not in str(env)
     answer = trade_code(env["TANDEM_BOOTSTRAP_CODE"])
-    assert answer.secrets == {"scorer": TOKEN}
+    assert answer.scorer_access.tokens == {"scorer": TOKEN}
     assert TOKEN not in repr(answer)
     assert TOKEN not in answer.spec.to_yaml()
     rows = [*Run.objects.values(), *Attempt.objects.values(), *Secret.objects.values()]

@@ -1,5 +1,6 @@
-"""Which servers the web may be told to connect to: public ones, and those that an administrator allows.
+"""Which servers users may have Tandem connect to: public ones, and those that an administrator allows.
 
+The web's webhooks and mirrors and the lanes' remote scorers follow this rule; each has a setting of hosts of its own.
 Invariant: the address that is checked is the one that is connected to. A name is resolved once, here, so that it cannot
 mean another machine a moment later; who uses the connection follows no redirect.
 """
@@ -7,15 +8,18 @@ mean another machine a moment later; who uses the connection follows no redirect
 import ipaddress
 import socket
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
+AddressInfo = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
 _TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "2002::/16", "2001::/32")))
 """IPv6 networks whose addresses stand for IPv4 ones, any of them: NAT64, 6to4, Teredo."""
 
 
 class AddressRefused(OSError):
-    """The host is not one that the web may be told to connect to."""
+    """The host is not one that users may have Tandem connect to."""
 
 
 def is_public(address: str) -> bool:
@@ -47,9 +51,26 @@ def url_problem(url: str, *, allowed_hosts: Collection[str], setting: str) -> st
         return None
     if parts.scheme != "https":
         return f"must begin with https://; an administrator can allow {host} without it in `{setting}`"
-    if _is_literal(host) and not is_public(host):
+    if (address := _address_in(host)) and not is_public(address):
         return f"must not lead to the private address {host}; an administrator can allow it in `{setting}`"
     return None
+
+
+def resolved(host: str, port: int, *, allowed_hosts: Collection[str], setting: str) -> Sequence[AddressInfo]:
+    """The addresses of a host, as `socket.getaddrinfo` gives them, to connect to these alone.
+
+    Raises:
+        AddressRefused: one of them is not public, and the host is not allowed.
+        socket.gaierror: the name is unknown.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    if not is_allowed(host, allowed_hosts):
+        for *_, address in found:
+            if not is_public(str(address[0])):
+                raise AddressRefused(
+                    f"{host} leads to {address[0]}, which is not public: an administrator can allow it in `{setting}`"
+                )
+    return found
 
 
 def connect(
@@ -62,13 +83,7 @@ def connect(
         OSError: the name is unknown, or nothing answers.
     """
     deadline = time.monotonic() + timeout_seconds
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    if not is_allowed(host, allowed_hosts):
-        for *_, address in found:
-            if not is_public(str(address[0])):
-                raise AddressRefused(
-                    f"{host} leads to {address[0]}, which is not public: an administrator can allow it in `{setting}`"
-                )
+    found = resolved(host, port, allowed_hosts=allowed_hosts, setting=setting)
     last: OSError = TimeoutError(f"{host} did not answer within {timeout_seconds:g} s")
     for family, kind, protocol, _, address in found:
         if (left := deadline - time.monotonic()) <= 0:
@@ -90,9 +105,10 @@ def is_allowed(host: str, allowed_hosts: Collection[str]) -> bool:
     return host.lower().rstrip(".") in {allowed.lower() for allowed in allowed_hosts}
 
 
-def _is_literal(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
+def _address_in(host: str) -> str | None:
+    """The address that a host is instead of a name, also in the shorter, octal and hexadecimal forms of IPv4."""
+    with suppress(ValueError):
+        return str(ipaddress.ip_address(host))
+    with suppress(OSError):
+        return socket.inet_ntoa(socket.inet_aton(host))
+    return None
