@@ -1,0 +1,42 @@
+"""The rows of `make chaos` as a table in Markdown, for the terminal and the report."""
+
+from typing import Any
+
+COLUMNS = (
+    *("fault", "after batch", "seen first", "detected", "goes on"),
+    *("attempts", "batches redone", "lanes freed", "outcome"),
+)
+MAX_SEEN = 90
+
+
+def table(result: dict[str, Any]) -> str:
+    rows = [COLUMNS, tuple("---" for _ in COLUMNS), *(_cells(row) for row in result["rows"])]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    if "state" not in row:
+        why = row.get("not_struck") or "; ".join(row.get("problems", ()))
+        return (row["fault"], *["–"] * (len(COLUMNS) - 2), f"not struck: {why}")
+    seen = [text.partition(": ")[2] for text in row["seen"] if "(healed)" not in text]
+    outcome = "; ".join(row["problems"]) or "all points, equal weights"
+    return (
+        row["fault"],
+        f"{row['batch']} + {row['seconds_in']:.1f} s",
+        _short(seen[0]) if seen else "nothing",
+        _seconds(row["detect_seconds"]),
+        _seconds(row["recover_seconds"]),
+        str(row["num_attempts"]),
+        str(row["batches_redone"]),
+        _seconds(row["freed_seconds"]),
+        outcome,
+    )
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split()).replace("|", "\\|")
+    return line if len(line) <= MAX_SEEN else f"{line[: MAX_SEEN - 1]}…"
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f} s"
