@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -122,6 +123,8 @@ def main() -> int:
     faults = [fault for fault in FAULTS if arguments.only in fault.name]
     if not faults:
         parser.error(f"`--only` must be part of one of {', '.join(fault.name for fault in FAULTS)}")
+    # As Ctrl-C does, so that the stack, its folder and its mount end with the bench.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     rows = measure(faults, arguments.moments, arguments.seed, arguments.out)
     return 1 if any(row.get("problems") for row in rows) else 0

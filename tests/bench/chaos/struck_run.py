@@ -95,9 +95,27 @@ def _row(watched: WatchedRun, fault: Fault, expected: RunOutcome) -> dict[str, A
         "freed_seconds": freed_seconds,
         "processes_left": scene.lane_processes_left(),
         **difference,
+        "course": _course(scene, time.time() - watched.seconds),
         "seen": [f"{each.seconds:.1f} s: {each.text}" for each in watched.sightings],
     }
     return row | {"problems": _problems(row, fault)}
+
+
+def _course(scene: Scene, struck_at: float) -> list[str]:
+    """How the run came back: its changes of state, phase and lanes from the fault to the first new version."""
+    types = "transition,software,phase,lane_start,resumed,publish"
+    found = []
+    for event in scene.rest.results(f"/runs/{scene.run}/events?types={types}&after_seq=0&limit=1000"):
+        seconds = event["at"] - struck_at
+        if seconds > 0 and event["type"] != "publish":
+            body = event["body"]
+            what = body.get("phase") or body.get("step") or body.get("new") or ""
+            found.append(f"{seconds:.1f} s: {event['type']} {what} {' '.join(body.get('lanes', ()))}".rstrip())
+        elif seconds > 0 and found:
+            found.append(f"{seconds:.1f} s: publish {event['body']['policy_version']}")
+            if sum("publish" in each for each in found) == 2:
+                break
+    return found
 
 
 def _is_freed(scene: Scene) -> bool:
