@@ -72,8 +72,8 @@ class Reconciler:
             return
         seen = self._observation(attempt, job)
         verdict, reason = judge(seen)
-        if verdict is DriverHealth.SILENT:
-            verdict = self._judge_silence(attempt)
+        if verdict in (DriverHealth.LATE, DriverHealth.SILENT):
+            verdict = self._judge_silence(attempt, verdict)
         if verdict is DriverHealth.LOST:
             self._lose(attempt, reason)
         elif verdict is DriverHealth.LAUNCH_AGAIN:
@@ -119,9 +119,10 @@ class Reconciler:
             detail=attempt.detail,
         )
 
-    def _judge_silence(self, attempt: Attempt) -> DriverHealth:
+    def _judge_silence(self, attempt: Attempt, verdict: DriverHealth) -> DriverHealth:
+        """Excuse it while the web is away, so that it counts from the web's return on, not from the last heartbeat."""
         if self.web.is_up():
-            return DriverHealth.LOST
+            return DriverHealth.LOST if verdict is DriverHealth.SILENT else DriverHealth.WELL
         logger.warning("%s: silent because the web does not answer; its silence is excused", attempt)
         Attempt.objects.filter(pk=attempt.pk).update(silent_from=timezone.now())
         return DriverHealth.WELL

@@ -26,8 +26,7 @@ COMMANDS: dict[Part, tuple[str, ...]] = {
     Part.RAY: ("ray_start.py", "--head"),
     Part.DRIVER: ("-m", "worker.engine"),
 }
-"""What the command line of each part holds. Its first argument may hold a path, all others are compared whole, or by
-the file's name."""
+"""What each part is told by: its process's name, or arguments of its command line, paths by their file's name."""
 
 
 def pid_of(stack: Stack, part: Part) -> int | None:
@@ -58,7 +57,7 @@ def _below(stack: Stack) -> list[psutil.Process]:
 
 def _is(process: psutil.Process, part: Part) -> bool:
     try:
-        arguments = {argument.rpartition("/")[2] for argument in process.cmdline()}
+        arguments = {process.name(), *(argument.rpartition("/")[2] for argument in process.cmdline())}
     except (psutil.NoSuchProcess, psutil.ZombieProcess):
         return False
     return arguments.issuperset(COMMANDS[part])

@@ -3,6 +3,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
@@ -40,6 +41,14 @@ def age(attempt: Attempt, *names: str, seconds: float) -> None:
 
 def silence(attempt: Attempt, seconds: float) -> None:
     age(attempt, "last_heartbeat_at", "bootstrap_used_at", "silent_from", seconds=seconds)
+
+
+def let_pass(attempt: Attempt, *, seconds: float) -> None:
+    """Let all that is known of the driver be so much older."""
+    span = timedelta(seconds=seconds)
+    for name in ("bootstrap_used_at", "silent_from"):
+        Attempt.objects.filter(pk=attempt.pk).update(**{name: F(name) - span})
+    Run.objects.filter(pk=attempt.run_id).update(last_heartbeat_at=F("last_heartbeat_at") - span)
 
 
 def test_a_healthy_driver_is_left_alone(live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any) -> None:
@@ -103,6 +112,22 @@ def test_silence_is_excused_while_the_web_is_away_and_counted_anew_afterwards(
     reconciler.tick()
     assert state_of(attempt) == "running"
     age(attempt, "silent_from", seconds=13)
+    reconciler.tick()
+    assert state_of(attempt) == "starting"
+
+
+def test_a_web_that_came_back_a_moment_ago_leaves_its_drivers_the_time_to_speak(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, web: Any
+) -> None:
+    attempt = live_run()
+    silence(attempt, 8)
+    web.up = False
+    reconciler.tick()
+    web.up = True
+    let_pass(attempt, seconds=6)
+    reconciler.tick()
+    assert state_of(attempt) == "running"
+    let_pass(attempt, seconds=7)
     reconciler.tick()
     assert state_of(attempt) == "starting"
 
