@@ -173,6 +173,10 @@ class Controller:
         self._spans.end()
         self._components.lanes.close()
 
+    def tidy(self) -> None:
+        """Remove old checkpoints that were kept because the web did not know of newer ones."""
+        self._components.checkpoints.tidy(self._client.acknowledged_seq)
+
     def _train_to_the_end(self) -> None:
         """Train, and go back to the last checkpoint as often as that is allowed."""
         num_rewinds = 0

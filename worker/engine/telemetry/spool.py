@@ -47,6 +47,12 @@ class Spool:
         with self._lock:
             return self._next_seq - 1
 
+    @property
+    def acknowledged_seq(self) -> int:
+        """The number up to which every event is acknowledged."""
+        with self._lock:
+            return (self._waiting[0].seq if self._waiting else self._next_seq) - 1
+
     def append(self, encode: Callable[[int], str]) -> int:
         """Write the line `encode(seq)` of the next number, and return that number.
 
