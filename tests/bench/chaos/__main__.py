@@ -1,6 +1,6 @@
 """What faults do to live runs on the whole stack: what a user sees, how soon, and what is lost.
 
-    python -m tests.bench.chaos [--only NAME] [--moments 2] [--seed 0] [--out var/bench/chaos.json]
+    python -m tests.bench.chaos [--only NAMES] [--moments 2] [--seed 0] [--resume] [--out var/bench/chaos.json]
 
 A stack of its own runs the shapes demo in little once undisturbed, and then once for each fault and moment: a seeded
 random batch and second of it. Each run is compared with the undisturbed one, bit for bit. A row is written as soon as
@@ -38,6 +38,8 @@ from tests.bench.chaos.struck_run import spec_of, struck, undisturbed
 from tests.e2e.rest import Rest
 from tests.e2e.stack import Stack, free_port, running_stack
 
+Rows = list[dict[str, Any]]
+
 
 @contextmanager
 def staged() -> Iterator[Scene]:
@@ -62,15 +64,17 @@ def with_run(scene: Scene, name: str) -> Scene:
     return replace(scene, run=scene.rest.start_run(name, spec_of(scene.rest)))
 
 
-def measure(faults: list[Fault], num_moments: int, seed: int, out: Path) -> list[dict[str, Any]]:
-    """Every row, each written to `out` as soon as it is known. A stack that a fault has ended is started anew."""
+def measure(faults: list[Fault], num_moments: int, seed: int, out: Path, known: Rows) -> Rows:
+    """Every row, those `known` included, each written to `out` as soon as it is known. A stack that a fault has ended
+    is started anew."""
     result: dict[str, Any] = {
         "began": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": " ".join(["python -m tests.bench.chaos", *sys.argv[1:]]),
         "num_cores": os.cpu_count(),
-        "rows": [],
+        "rows": list(known),
     }
-    waiting = [(fault, moment) for moment in range(num_moments) for fault in faults]
+    done = {(row["fault"], row["moment"]) for row in known}
+    waiting = [(each, moment) for moment in range(num_moments) for each in faults if (each.name, moment) not in done]
     expected: RunOutcome | None = None
     while waiting:
         with staged() as scene:
@@ -87,7 +91,7 @@ def measure(faults: list[Fault], num_moments: int, seed: int, out: Path) -> list
                     f"{fault.name}, {moment + 1}: {row.get('problems') or row.get('not_struck') or 'well'}", flush=True
                 )
     print(table(result))
-    rows: list[dict[str, Any]] = result["rows"]
+    rows: Rows = result["rows"]
     return rows
 
 
@@ -115,18 +119,20 @@ def _is_well(scene: Scene) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="faults whose names contain this")
+    parser.add_argument("--only", default="", help="faults whose names contain one of these, by comma")
+    parser.add_argument("--resume", action="store_true", help="keep the rows of --out, and measure the others")
     parser.add_argument("--moments", type=int, default=2, help="runs for each fault")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("var/bench/chaos.json"))
     arguments = parser.parse_args()
-    faults = [fault for fault in FAULTS if arguments.only in fault.name]
+    faults = [fault for fault in FAULTS if any(part in fault.name for part in arguments.only.split(","))]
     if not faults:
         parser.error(f"`--only` must be part of one of {', '.join(fault.name for fault in FAULTS)}")
     # As Ctrl-C does, so that the stack, its folder and its mount end with the bench.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    rows = measure(faults, arguments.moments, arguments.seed, arguments.out)
+    known: Rows = json.loads(arguments.out.read_text())["rows"] if arguments.resume and arguments.out.exists() else []
+    rows = measure(faults, arguments.moments, arguments.seed, arguments.out, known)
     return 1 if any(row.get("problems") for row in rows) else 0
 
 

@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from tests.bench.chaos.struck_run import HEALED
+
 COLUMNS = (
     *("fault", "after batch", "seen first", "detected", "goes on"),
     *("attempts", "batches redone", "lanes freed", "outcome"),
 )
 MAX_SEEN = 90
+UNTOLD = (HEALED, "→ completed")
+"""What is seen in every run, or is the bench's own."""
 
 
 def table(result: dict[str, Any]) -> str:
@@ -18,14 +22,14 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     if "state" not in row:
         why = row.get("not_struck") or "; ".join(row.get("problems", ()))
         return (row["fault"], *["–"] * (len(COLUMNS) - 2), f"not struck: {why}")
-    seen = [text.partition(": ")[2] for text in row["seen"] if "(healed)" not in text]
+    seen = [text.partition(": ")[2] for text in row["seen"] if not any(mark in text for mark in UNTOLD)]
     outcome = "; ".join(row["problems"]) or "all points, equal weights"
     return (
         row["fault"],
         f"{row['batch']} + {row['seconds_in']:.1f} s",
         _short(seen[0]) if seen else "nothing",
         _seconds(row["detect_seconds"]),
-        _seconds(row["recover_seconds"]),
+        _seconds(row["recover_seconds"]) if row["recover_seconds"] else "at once",
         str(row["num_attempts"]),
         str(row["batches_redone"]),
         _seconds(row["freed_seconds"]),
@@ -39,4 +43,4 @@ def _short(text: str) -> str:
 
 
 def _seconds(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f} s"
+    return "not" if value is None else f"{value:.1f} s"

@@ -17,6 +17,9 @@ FIRST_BATCH, LAST_BATCH = 3, 7
 RUN_SECONDS = 600.0
 """The longest recovery is a collective that waits for a stopped rank; a busy machine takes minutes over it."""
 FREED_SECONDS = 90.0
+HALT_BATCHES = 4.0
+"""A run that shows no progress for less than so many batches did not halt: other work on the machine does as much."""
+HEALED = "(the fault was taken back)"
 
 
 def spec_of(rest: Rest) -> dict[str, Any]:
@@ -62,7 +65,7 @@ def struck(
     finally:
         if fault.heal is not None:
             fault.heal(scene)
-    return row | _row(watched, fault, expected)
+    return row | _row(watched, fault, expected, batch_seconds)
 
 
 def _follow(watched: WatchedRun, fault: Fault) -> None:
@@ -72,23 +75,25 @@ def _follow(watched: WatchedRun, fault: Fault) -> None:
     def heal_in_time(seconds: float) -> None:
         if heals and seconds >= fault.lasts_seconds:
             heals.pop()(watched.scene)
-            watched.sightings.append(Sighting(round(seconds, 1), "(healed)"))
+            watched.sightings.append(Sighting(round(seconds, 1), HEALED))
 
     watched.follow(RUN_SECONDS, heal_in_time)
 
 
-def _row(watched: WatchedRun, fault: Fault, expected: RunOutcome) -> dict[str, Any]:
+def _row(watched: WatchedRun, fault: Fault, expected: RunOutcome, batch_seconds: float) -> dict[str, Any]:
     scene = watched.scene
     ended_at = time.monotonic()
     is_freed = _is_freed(scene)
     freed_seconds = round(time.monotonic() - ended_at, 1) if is_freed else None
     attempts = scene.rest.results(f"/runs/{scene.run}/attempts")
     difference = compared(RunOutcome.of(scene), expected)
-    told = [each for each in watched.sightings if not each.text.startswith("(")]
+    halt, went_on = watched.longest_halt
+    told = [each.seconds for each in watched.sightings if each.text != HEALED and "→ completed" not in each.text]
     row = {
         "state": watched.state or "not known",
-        "detect_seconds": told[0].seconds if told else None,
-        "recover_seconds": watched.recover_seconds,
+        "detect_seconds": told[0] if told else None,
+        "halt_seconds": round(halt, 1),
+        "recover_seconds": round(went_on, 1) if halt > HALT_BATCHES * batch_seconds else 0.0,
         "away_seconds": round(watched.away_seconds, 1),
         "num_attempts": len(attempts),
         "batches_redone": _batches_redone(scene),

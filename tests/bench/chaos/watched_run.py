@@ -57,10 +57,10 @@ class WatchedRun:
         return time.monotonic() - self.struck_at
 
     @property
-    def recover_seconds(self) -> float | None:
-        """When the run went on: the end of the longest time without progress."""
-        gaps = [(after - before, after) for before, after in pairwise([0.0, *self.progress])]
-        return round(max(gaps)[1], 1) if gaps else None
+    def longest_halt(self) -> tuple[float, float]:
+        """(seconds, end) of the longest time without progress; both are 0 where there was no progress any more."""
+        halts = [(after - before, after) for before, after in pairwise([0.0, *self.progress])]
+        return max(halts, default=(0.0, 0.0))
 
     def look(self) -> None:
         """Read the run and what was said of it since the last look."""
