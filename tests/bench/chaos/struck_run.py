@@ -5,10 +5,13 @@ import random
 import time
 from typing import Any
 
+import psutil
+
 from tests.bench.chaos.faults import Fault
 from tests.bench.chaos.run_outcome import RunOutcome, compared
 from tests.bench.chaos.scene import NotStruckError, Scene
 from tests.bench.chaos.watched_run import Sighting, WatchedRun
+from tests.bench.process_costs import ProcessCosts
 from tests.e2e.rest import Rest, wait_until
 
 NUM_BATCHES = 16
@@ -19,6 +22,8 @@ RUN_SECONDS = 600.0
 FREED_SECONDS = 90.0
 HALT_BATCHES = 4.0
 """A run that shows no progress for less than so many batches did not halt: other work on the machine does as much."""
+LEAST_CPU_SECONDS = 0.1
+"""What is not worth listing of the seconds of CPU by part until the run goes on."""
 HEALED = "(the fault was taken back)"
 
 
@@ -58,13 +63,17 @@ def struck(
     watched.skip_past()
     watched.struck_at = time.monotonic()
     try:
-        fault.strike(scene)
-        _follow(watched, fault)
+        with ProcessCosts(psutil.Process(scene.stack.pid)) as costs:
+            fault.strike(scene)
+            _follow(watched, fault)
     except NotStruckError as error:
         return row | {"not_struck": str(error)}
     finally:
         if fault.heal is not None:
             fault.heal(scene)
+    _, went_on = watched.longest_halt
+    cpu = costs.cpu_seconds(watched.struck_at_unix, watched.struck_at_unix + went_on)
+    row["cpu_seconds"] = {part: round(seconds, 1) for part, seconds in cpu.items() if seconds >= LEAST_CPU_SECONDS}
     return row | _row(watched, fault, expected, batch_seconds)
 
 
@@ -100,7 +109,7 @@ def _row(watched: WatchedRun, fault: Fault, expected: RunOutcome, batch_seconds:
         "freed_seconds": freed_seconds,
         "processes_left": scene.lane_processes_left(),
         **difference,
-        "course": _course(scene, time.time() - watched.seconds),
+        "course": _course(scene, watched.struck_at_unix),
         "seen": [f"{each.seconds:.1f} s: {each.text}" for each in watched.sightings],
     }
     return row | {"problems": _problems(row, fault)}

@@ -53,6 +53,10 @@ class WatchedRun:
             time.sleep(POLL_SECONDS)
 
     @property
+    def struck_at_unix(self) -> float:
+        return time.time() - self.seconds
+
+    @property
     def seconds(self) -> float:
         return time.monotonic() - self.struck_at
 
