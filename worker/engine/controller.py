@@ -150,7 +150,6 @@ class Controller:
         self._spans.begin()
         self._supervisor.place_all()
         self._status.enter(Phase.LOAD_MODEL)
-        self._supervisor.load_all()
         self._wait_for_calls()
         self._train_to_the_end()
         self._status.enter(Phase.FINISH)
