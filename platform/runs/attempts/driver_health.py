@@ -39,7 +39,7 @@ class Observation:
     last_heartbeat_at: datetime | None
     silent_from: datetime | None
     watching_since: datetime
-    """When this reconciler started; silence before that does not count."""
+    """When the reconcilers of this process began to watch; silence before that does not count."""
     job: JobStatus | None
     detail: str = ""
 
@@ -61,7 +61,8 @@ def judge(seen: Observation) -> tuple[DriverHealth, str]:
     spoke_at = max(
         at for at in (seen.last_heartbeat_at, seen.silent_from, seen.watching_since, seen.bootstrap_used_at) if at
     )
-    silence = seen.now - spoke_at
+    # What is yet to come was noted before the clock was set back.
+    silence = seen.now - min(spoke_at, seen.now)
     if silence > HEARTBEAT_STALE:
         return DriverHealth.SILENT, f"the driver was lost: no heartbeat for {silence.total_seconds():.0f} s"
     return (DriverHealth.LATE if silence > HEARTBEAT_LATE else DriverHealth.WELL), ""

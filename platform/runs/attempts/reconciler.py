@@ -13,7 +13,7 @@ and only the one that closes it acts.
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -23,6 +23,7 @@ from fleet.selectors import HoldingAttempt, holders
 from fleet.services import release
 from runs.attempts import recovery
 from runs.attempts.driver_health import DriverHealth, Observation, judge
+from runs.attempts.watched_since import WATCHED_SINCE
 from runs.attempts.web_probe import WebProbe
 from runs.cluster import ClusterGateway, ClusterUnavailable, JobStatus
 from runs.enqueue import enqueue_on_commit
@@ -33,7 +34,6 @@ from worker.contracts.task_names import LAUNCH_RUN
 
 logger = logging.getLogger(__name__)
 
-WATCHING_SINCE = timezone.now()
 CANCEL_GRACE = timedelta(seconds=10)
 SAVING_GRACE = timedelta(minutes=2)
 """How long a stopped driver may take to save and exit, beyond its own bound `TANDEM_MAX_STOP_SECONDS`."""
@@ -47,7 +47,7 @@ class Reconciler:
 
     gateway: ClusterGateway
     web: WebProbe
-    watching_since: datetime = WATCHING_SINCE
+    watching_since: datetime = field(default_factory=WATCHED_SINCE.look)
 
     def tick(self) -> None:
         """Check every open attempt and every holder of lanes. An error with one is raised at the end, after the

@@ -11,6 +11,7 @@ from accounts.models import Project, User
 from fleet.models import Lane
 from fleet.selectors import free_lanes
 from runs.attempts.reconciler import Reconciler
+from runs.attempts.watched_since import WatchedSince
 from runs.cluster import JobStatus
 from runs.command_services import request_command
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run, RunTransition
@@ -139,6 +140,21 @@ def test_silence_before_the_reconciler_started_does_not_count(
     silence(attempt, 60)
     Reconciler(gateway=cluster, web=web, watching_since=timezone.now()).tick()
     assert state_of(attempt) == "running"
+
+
+def test_silence_before_a_step_of_the_clock_does_not_count(
+    live_run: Callable[..., Attempt], cluster: Any, web: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempt, watched = live_run(), WatchedSince()
+    monkeypatch.setattr(watched, "_since", watched.look() - timedelta(hours=2))
+    silence(attempt, 3600)
+    monkeypatch.setattr(watched, "_ahead", watched._ahead - 3600)
+    Reconciler(gateway=cluster, web=web, watching_since=watched.look()).tick()
+    assert state_of(attempt) == "running"
+    silence(attempt, 13)
+    monkeypatch.setattr(watched, "_since", watched.look() - timedelta(seconds=13))
+    Reconciler(gateway=cluster, web=web, watching_since=watched.look()).tick()
+    assert state_of(attempt) == "starting"
 
 
 def test_only_heartbeats_count_while_ray_does_not_answer(
