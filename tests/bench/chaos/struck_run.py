@@ -15,8 +15,8 @@ from tests.bench.process_costs import ProcessCosts
 from tests.e2e.rest import Rest, wait_until
 
 NUM_BATCHES = 16
-FIRST_BATCH, LAST_BATCH = 3, 7
-"""A fault comes after so many batches: there is a checkpoint to go on from, and enough of the run is left."""
+FIRST_BATCH, LAST_BATCH = 5, 9
+"""A fault comes after so many batches: there are two checkpoints to go on from, and enough of the run is left."""
 RUN_SECONDS = 600.0
 """The longest recovery is a collective that waits for a stopped rank; a busy machine takes minutes over it."""
 FREED_SECONDS = 90.0
