@@ -1,6 +1,7 @@
 """Whether the web can store what drivers report: noted in the cache, since it is the database that takes nothing."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from uuid import UUID
 
 from django.core.cache import cache
@@ -21,7 +22,8 @@ def is_full(error: BaseException | None) -> bool:
 
 def note_full(run_id: UUID) -> None:
     """Note that there was no space for what this run reports."""
-    cache.set(_key(run_id), True, NOTED_SECONDS)
+    with suppress(RedisError):
+        cache.set(_key(run_id), True, NOTED_SECONDS)
 
 
 def full_in(run_ids: Iterable[UUID]) -> dict[UUID, str]:
