@@ -106,6 +106,9 @@ bench-queue: ready-dev ## what the queue costs with 1,000 runs waiting for 512 G
 bench-dashboard: ready-dev ## what the pages cost with a run of a million points, 10,000 runs and 512 GPUs, in a browser (4 minutes)
 	@exec $(PYTHON) -m tests.bench.dashboard
 
+chaos: ready-dev ## what faults do to live runs: kills, stops, a full disk, clocks, a partition, torn checkpoints (some 80 minutes)
+	@exec $(PYTHON) -m tests.bench.chaos
+
 lock: ready-dev ## rewrite the requirement locks
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec deploy/requirements/lock.sh
 

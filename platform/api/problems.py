@@ -26,6 +26,7 @@ from runs.bulk_actions import BulkRefused
 from runs.forks import ForkNeedsFiles
 from runs.planning.plan_cache import PlanningFailed
 from runs.pool.pool_removal import PoolInUse
+from runs.report_storage import FULL, is_full
 from runs.resizing.resize_services import ResizeUnderWay
 from runs.transitions import RunStateConflict
 from sweeps.services import SweepStateConflict
@@ -119,6 +120,8 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return problem(409, str(error.detail), **error.members), {}
         case DatabaseError() if is_away(error):
             return problem(503, AWAY), {"Retry-After": str(CIRCUIT.retry_after)}
+        case DatabaseError() if is_full(error):
+            return problem(507, FULL), {}
         case NotAuthenticated() | AuthenticationFailed():
             header = getattr(error, "auth_header", None)
             detail = f"{error.detail} Log in, or send `Authorization: Bearer <token>`."

@@ -16,6 +16,7 @@ from accounts.access import Actor, roles_of
 from runs.legal_actions import actions_in, parked
 from runs.lending.idle_lanes import idle_in
 from runs.models import Run
+from runs.report_storage import full_in
 from runs.run_body import ListedRun, RunRow
 from runs.run_queue import WAITING_STATES
 from runs.wait_reasons import why_waiting_in
@@ -64,7 +65,8 @@ def _waiting(user: Actor, page: Sequence[Columns]) -> Callable[[Columns], Any]:
 
 
 def _warnings(user: Actor, page: Sequence[Columns]) -> Callable[[Columns], Any]:
-    said = idle_in({run["id"] for run in page if run["state"] not in END_STATES})
+    active = {run["id"] for run in page if run["state"] not in END_STATES}
+    said = idle_in(active) | full_in(active)
     return lambda run: said.get(run["id"], "")
 
 

@@ -7,8 +7,24 @@ messages every few seconds.
 from typing import Any
 
 from celery import Celery, bootsteps
-from celery.beat import EmbeddedService
+from celery.beat import EmbeddedService, PersistentScheduler
 from click import Option
+
+
+class SteadyScheduler(PersistentScheduler):
+    """Goes on when the machine's clock is set back, at whose old time the rounds would begin again otherwise: no run
+    would be dispatched or reconciled until then."""
+
+    def tick(self, *arguments: Any, **options: Any) -> float:
+        now = self.app.now()
+        ahead = [entry for entry in self.schedule.values() if entry.last_run_at is not None and entry.last_run_at > now]
+        for entry in ahead:
+            entry.last_run_at = now
+        if ahead:
+            # Its moments are of the old time; without it the scheduler counts anew.
+            self._heap = None
+        seconds: float = super().tick(*arguments, **options)
+        return seconds
 
 
 class BeatThread(bootsteps.StartStopStep):
@@ -23,7 +39,9 @@ class BeatThread(bootsteps.StartStopStep):
         super().__init__(worker, **options)
 
     def create(self, worker: Any) -> Any:
-        return EmbeddedService(worker.app, thread=True, schedule_filename=worker.schedule_filename)
+        return EmbeddedService(
+            worker.app, thread=True, schedule_filename=worker.schedule_filename, scheduler_cls=SteadyScheduler
+        )
 
 
 def add_beat_thread(app: Celery) -> None:

@@ -9,6 +9,7 @@ from django.views import defaults
 
 from api.database_circuit import CIRCUIT, is_away
 from api.problems import AWAY, CONTENT_TYPE, problem
+from runs.report_storage import FULL, is_full
 
 API_PREFIX = "/api/"
 
@@ -33,6 +34,8 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
     # Django calls it while it handles the exception, which it does not hand on.
     if is_away(sys.exc_info()[1]):
         return database_away(request, CIRCUIT.retry_after)
+    if is_full(sys.exc_info()[1]) and is_api(request):
+        return _problem(507, FULL)
     said = "a defect of Tandem: its log has the traceback under this request's `X-Request-ID`"
     return _problem(500, said) if is_api(request) else defaults.server_error(request)
 

@@ -31,12 +31,16 @@ class Stack:
 
 
 @contextmanager
-def running_stack(var: Path, **settings: str) -> Iterator[Stack]:
+def running_stack(var: Path, *, port: int | None = None, **settings: str) -> Iterator[Stack]:
     """`manage.py up` until the block ends; `settings` are further variables of its environment.
+
+    Args:
+        var: its data folder.
+        port: of the web; a free one by default.
 
     Raises `RuntimeError` with the log's last lines when it does not come up.
     """
-    port = free_port()
+    port = port or free_port()
     log = var / "up.log"
     environment = {**os.environ, "TANDEM_VAR": str(var), "TANDEM_PORT": str(port), **settings}
     with log.open("wb") as output:

@@ -12,7 +12,8 @@ POST    /api/ingest/v1/runs/{run}/attempts/{n}/artifacts            tar of files
 
 All but the bootstrap carry `Authorization: Bearer <run token>`. 401: bad token. 410: a newer attempt exists, or the
 run has ended; the driver exits. 409: a gap in the numbering; the answer names the number expected. Events at or below
-the high-water mark are acknowledged and dropped. An empty batch is a heartbeat.
+the high-water mark are acknowledged and dropped. 507: there is no space to store them; the driver keeps them and tries
+again. An empty batch is a heartbeat.
 """
 
 from typing import Annotated, Any

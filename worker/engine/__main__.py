@@ -57,6 +57,7 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
             return report_end(telemetry, error)
         state, reason = controller.outcome
         telemetry.finish(state, reason=reason)
+        controller.tidy()
         return 0
 
 

@@ -150,8 +150,6 @@ class Controller:
         self._spans.begin()
         self._supervisor.place_all()
         self._status.enter(Phase.LOAD_MODEL)
-        self._supervisor.load_all()
-        self._wait_for_calls()
         self._train_to_the_end()
         self._status.enter(Phase.FINISH)
         self._components.versions.keep_only(())
@@ -173,6 +171,10 @@ class Controller:
         self._spans.end()
         self._components.lanes.close()
 
+    def tidy(self) -> None:
+        """Remove old checkpoints that were kept because the web did not know of newer ones."""
+        self._components.checkpoints.tidy(self._client.acknowledged_seq)
+
     def _train_to_the_end(self) -> None:
         """Train, and go back to the last checkpoint as often as that is allowed."""
         num_rewinds = 0
@@ -193,6 +195,7 @@ class Controller:
     def _train(self) -> None:
         """Train from the newest checkpoint to the end of the run, or until it is stopped. Raises `RewindNeededError`
         when a trainer rank is lost, and `TrainerChangeError` when a new gang cannot be started."""
+        self._wait_for_gang()
         self._begin(self._restorer.restore())
         scheduler = self._current
         while not (scheduler.state.is_finished or (self._commands.stop_wanted and scheduler.state.is_at_boundary)):
@@ -259,7 +262,6 @@ class Controller:
         self._components.rewind()
         self._status.enter(Phase.LOAD_MODEL, "new trainer ranks")
         self._supervisor.restart_gang()
-        self._wait_for_calls()
 
     # --- one iteration ----------------------------------------------------------------------------------------------
 
@@ -298,13 +300,21 @@ class Controller:
         else:
             time.sleep(POLL_SECONDS)
 
+    def _wait_for_gang(self) -> None:
+        """Wait until the trainer ranks are ready: they can restore a checkpoint while other lanes still load."""
+        while not self._supervisor.ready.issuperset(self._gang.lanes):
+            self._wait_a_moment()
+
     def _wait_for_calls(self) -> None:
         """Wait until every call made so far has answered; used while no scheduler is running."""
         while len(self._calls):
-            self._poll_web()
-            self._calls.step(POLL_SECONDS)
-            self._watchdog.step()
-            self._spans.settle(is_paused=False)
+            self._wait_a_moment()
+
+    def _wait_a_moment(self) -> None:
+        self._poll_web()
+        self._calls.step(POLL_SECONDS)
+        self._watchdog.step()
+        self._spans.settle(is_paused=False)
 
     def _apply_commands(self, scheduler: Scheduler) -> None:
         self._admission.apply_commands(scheduler, self._now())

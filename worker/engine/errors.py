@@ -61,6 +61,10 @@ class CheckpointDamagedError(CheckpointError):
     """A checkpoint is missing, incomplete or changed, so that an earlier one has to serve."""
 
 
+class CheckpointUnwrittenError(CheckpointError):
+    """A checkpoint could not be written, as on a full disk: what was there before stays, and the run can go on."""
+
+
 def listing(names: Iterable[str], limit: int = 40) -> str:
     """The first `limit` of `names` in order, for an error message, and how many more there are."""
     ordered = sorted(names)

@@ -15,12 +15,13 @@ from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 
 TIMEOUT_SECONDS = 20.0
 """How long the web may take to answer: far longer than storing a full post of events takes."""
-MAX_BOOTSTRAP_TRIES = 8
+MAX_BOOTSTRAP_TRIES = 12
 """The most tries of the bootstrap, with about 36 s of waiting between them, well within the code's 5 minutes."""
 FIRST_BACK_OFF_SECONDS = 0.5
 """The wait after the first failure; it doubles with each further one."""
-MAX_BACK_OFF_SECONDS = 10.0
-"""The longest wait, so that a web that is back is noticed soon."""
+MAX_BACK_OFF_SECONDS = 4.0
+"""The longest wait, so that a web that is back hears of its drivers before it takes them for lost: that is some 7 s
+after it is back at the earliest (`runs.attempts.driver_health`)."""
 
 
 class WebUnreachableError(Exception):

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from runs.cluster import JobStatus
 
+HEARTBEAT_LATE = timedelta(seconds=4)
+"""Two missed heartbeats: early enough to see in every round whether the web is away, which is not the driver's
+silence."""
 HEARTBEAT_STALE = timedelta(seconds=12)
 """Six missed heartbeats. With a round of the reconciler every 5 s, a killed driver is noticed within 15 s."""
 LAUNCH_AGAIN_AFTER = timedelta(seconds=10)
@@ -18,6 +21,8 @@ class DriverHealth(StrEnum):
     WELL = "well"
     LAUNCH_AGAIN = "launch_again"
     LOST = "lost"
+    LATE = "late"
+    """No heartbeat for a while: well, and whether the web was available has to be known."""
     SILENT = "silent"
     """No heartbeat, although Ray reports that it runs or does not answer: lost, unless the web was unavailable."""
 
@@ -34,7 +39,7 @@ class Observation:
     last_heartbeat_at: datetime | None
     silent_from: datetime | None
     watching_since: datetime
-    """When this reconciler started; silence before that does not count."""
+    """When the reconcilers of this process began to watch; silence before that does not count."""
     job: JobStatus | None
     detail: str = ""
 
@@ -56,10 +61,11 @@ def judge(seen: Observation) -> tuple[DriverHealth, str]:
     spoke_at = max(
         at for at in (seen.last_heartbeat_at, seen.silent_from, seen.watching_since, seen.bootstrap_used_at) if at
     )
-    silence = seen.now - spoke_at
+    # What is yet to come was noted before the clock was set back.
+    silence = seen.now - min(spoke_at, seen.now)
     if silence > HEARTBEAT_STALE:
         return DriverHealth.SILENT, f"the driver was lost: no heartbeat for {silence.total_seconds():.0f} s"
-    return DriverHealth.WELL, ""
+    return (DriverHealth.LATE if silence > HEARTBEAT_LATE else DriverHealth.WELL), ""
 
 
 def _judge_unsubmitted(seen: Observation) -> tuple[DriverHealth, str]:

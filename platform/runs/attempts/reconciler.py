@@ -13,7 +13,7 @@ and only the one that closes it acts.
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -23,6 +23,7 @@ from fleet.selectors import HoldingAttempt, holders
 from fleet.services import release
 from runs.attempts import recovery
 from runs.attempts.driver_health import DriverHealth, Observation, judge
+from runs.attempts.watched_since import WATCHED_SINCE
 from runs.attempts.web_probe import WebProbe
 from runs.cluster import ClusterGateway, ClusterUnavailable, JobStatus
 from runs.enqueue import enqueue_on_commit
@@ -33,7 +34,6 @@ from worker.contracts.task_names import LAUNCH_RUN
 
 logger = logging.getLogger(__name__)
 
-WATCHING_SINCE = timezone.now()
 CANCEL_GRACE = timedelta(seconds=10)
 SAVING_GRACE = timedelta(minutes=2)
 """How long a stopped driver may take to save and exit, beyond its own bound `TANDEM_MAX_STOP_SECONDS`."""
@@ -47,7 +47,7 @@ class Reconciler:
 
     gateway: ClusterGateway
     web: WebProbe
-    watching_since: datetime = WATCHING_SINCE
+    watching_since: datetime = field(default_factory=WATCHED_SINCE.look)
 
     def tick(self) -> None:
         """Check every open attempt and every holder of lanes. An error with one is raised at the end, after the
@@ -72,8 +72,8 @@ class Reconciler:
             return
         seen = self._observation(attempt, job)
         verdict, reason = judge(seen)
-        if verdict is DriverHealth.SILENT:
-            verdict = self._judge_silence(attempt)
+        if verdict in (DriverHealth.LATE, DriverHealth.SILENT):
+            verdict = self._judge_silence(attempt, verdict)
         if verdict is DriverHealth.LOST:
             self._lose(attempt, reason)
         elif verdict is DriverHealth.LAUNCH_AGAIN:
@@ -119,9 +119,10 @@ class Reconciler:
             detail=attempt.detail,
         )
 
-    def _judge_silence(self, attempt: Attempt) -> DriverHealth:
+    def _judge_silence(self, attempt: Attempt, verdict: DriverHealth) -> DriverHealth:
+        """Excuse it while the web is away, so that it counts from the web's return on, not from the last heartbeat."""
         if self.web.is_up():
-            return DriverHealth.LOST
+            return DriverHealth.LOST if verdict is DriverHealth.SILENT else DriverHealth.WELL
         logger.warning("%s: silent because the web does not answer; its silence is excused", attempt)
         Attempt.objects.filter(pk=attempt.pk).update(silent_from=timezone.now())
         return DriverHealth.WELL

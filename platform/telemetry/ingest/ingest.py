@@ -7,11 +7,14 @@ stored whole or not at all.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from uuid import UUID
 
-from django.db import transaction
+from django.db import OperationalError, transaction
+from psycopg.errors import DiskFull
 
 from live.publish import publish_run
+from runs import report_storage
 from runs.attempts.tokens import AttemptGone, authorise
 from runs.checkpoint_files import checkpoints_url
 from runs.models import Run
@@ -21,6 +24,7 @@ from telemetry.bulk_copy import copy_log_entries, copy_spans, copy_stream_items
 from telemetry.curves.metric_rollups import store_metrics
 from telemetry.ingest.event_parsing import check_checkpoints, check_prompts, fresh_events, parse_events
 from telemetry.ingest.handlers import EventContext, handle
+from telemetry.ingest.ingest_errors import StorageFull
 from telemetry.models import AttemptStream
 from telemetry.prompts.group_outcomes import store_group_outcomes
 from telemetry.run_spans import trace_events
@@ -44,6 +48,7 @@ def ingest(*, run_id: UUID, attempt: int, token: str, batch: IngestBatch) -> Ing
         runs.attempts.tokens.AttemptGone: a newer attempt exists, or the run has ended.
         InvalidEvent: an event does not fit its contract.
         SequenceGap: events are missing before the first new one.
+        StorageFull: the disk of the database is full; the driver counts as heard all the same.
     """
     try:
         authorise(run_id=run_id, attempt=attempt, token=token)
@@ -53,6 +58,14 @@ def ingest(*, run_id: UUID, attempt: int, token: str, batch: IngestBatch) -> Ing
             check_prompts(events, Run.objects.values_list("num_prompts", flat=True).get(pk=run_id))
         with transaction.atomic():
             return _store(run_id, attempt, token, events)
+    except (OperationalError, DiskFull) as error:
+        if not report_storage.is_full(error):
+            raise
+        report_storage.note_full(run_id)
+        # Its row is there and has room for this where the table has none for events.
+        with suppress(OperationalError):
+            driver_reports.record_heartbeat(run_id)
+        raise StorageFull(report_storage.FULL) from error
     except AttemptGone:
         high_water = _high_water(run_id, attempt)
         if not _is_repeat(batch, high_water):

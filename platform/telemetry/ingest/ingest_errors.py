@@ -9,6 +9,10 @@ class SequenceGap(Exception):
         self.expected = expected
 
 
+class StorageFull(Exception):
+    """507: the disk of the database is full. Nothing of the batch was stored, and the driver keeps it."""
+
+
 class InvalidEvent(Exception):
     """422: an event does not fit its contract; nothing of its batch is stored."""
 

@@ -17,7 +17,7 @@ from runs.attempts.tokens import AttemptGone, TokenRefused, authorise
 from telemetry.ingest.event_parsing import parse_batch
 from telemetry.ingest.ingest import ingest
 from telemetry.ingest.ingest_answers import bearer_token, guesses_held_back, json_answer, refusal, traded_code
-from telemetry.ingest.ingest_errors import InvalidEvent, SequenceGap
+from telemetry.ingest.ingest_errors import InvalidEvent, SequenceGap, StorageFull
 
 View = Callable[..., HttpResponse]
 
@@ -64,6 +64,8 @@ def events(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
         answer = ingest(run_id=run_id, attempt=attempt, token=bearer_token(request), batch=parse_batch(request.body))
     except SequenceGap as error:
         return refusal(409, str(error), expected=error.expected)
+    except StorageFull as error:
+        return refusal(507, str(error))
     except InvalidEvent as error:
         return refusal(422, str(error), seq=error.seq, field=error.field)
     return json_answer(answer)

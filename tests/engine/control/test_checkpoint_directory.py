@@ -6,13 +6,20 @@ from worker.contracts.sections import CheckpointSpec
 from worker.engine.control.checkpoint_directory import CheckpointDirectory, RunPosition
 
 
-def write(checkpoints: CheckpointDirectory, batch: int) -> str:
+def write(checkpoints: CheckpointDirectory, batch: int, *, acknowledged: int | None = None) -> str:
+    """Write the checkpoint of a batch, whose event has the batch's number; the web knows of it, or of those up to
+    `acknowledged`."""
     uri = checkpoints.uri(batch)
     folder = Path(uri.removeprefix("file://"))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "state").write_text(str(batch))
-    checkpoints.written(uri)
+    checkpoints.written(uri, batch)
+    checkpoints.tidy(batch if acknowledged is None else acknowledged)
     return uri
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_only_the_newest_checkpoints_are_kept(tmp_path: Path) -> None:
@@ -20,20 +27,31 @@ def test_only_the_newest_checkpoints_are_kept(tmp_path: Path) -> None:
     assert checkpoints.latest is None
     uris = [write(checkpoints, batch) for batch in (1, 2, 3)]
     assert checkpoints.latest == uris[-1]
-    assert sorted(path.name for path in (tmp_path / "attempt-1").iterdir()) == ["batch-000002", "batch-000003"]
+    assert names(tmp_path / "attempt-1") == ["batch-000002", "batch-000003"]
+
+
+def test_what_the_web_resumes_from_stays_until_it_knows_of_a_newer_one(tmp_path: Path) -> None:
+    checkpoints = CheckpointDirectory(f"file://{tmp_path}", CheckpointSpec(num_kept=1))
+    write(checkpoints, 1)
+    for batch in (2, 3, 4):
+        write(checkpoints, batch, acknowledged=1)
+        assert names(tmp_path) == ["batch-000001", f"batch-{batch:06d}"]
+    checkpoints.tidy(4)
+    assert names(tmp_path) == ["batch-000004"]
 
 
 def test_writing_a_checkpoint_again_removes_no_other(tmp_path: Path) -> None:
     checkpoints = CheckpointDirectory(str(tmp_path), CheckpointSpec(num_kept=2))
     for batch in (1, 2, 2, 2):
         write(checkpoints, batch)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["batch-000001", "batch-000002"]
+    assert names(tmp_path) == ["batch-000001", "batch-000002"]
 
 
 def test_removing_a_checkpoint_that_does_not_exist_raises_nothing(tmp_path: Path) -> None:
     checkpoints = CheckpointDirectory(str(tmp_path), CheckpointSpec(num_kept=1))
-    checkpoints.written(checkpoints.uri(1))
-    checkpoints.written(checkpoints.uri(2))
+    checkpoints.written(checkpoints.uri(1), 1)
+    checkpoints.written(checkpoints.uri(2), 2)
+    checkpoints.tidy(2)
     assert checkpoints.latest == checkpoints.uri(2)
 
 

@@ -19,7 +19,8 @@ class FakeLanes:
     """Takes the place of `ClusterLanes`, without a cluster: counts restarts."""
 
     def __init__(self) -> None:
-        actor = SimpleNamespace(location=SimpleNamespace(remote=lambda: object()))
+        method = SimpleNamespace(remote=lambda *arguments: object())
+        actor = SimpleNamespace(location=method, load=method)
         self.handles = {lane: LaneHandle(None, actor) for lane in ROLES}
         self.dead: set[str] = set()
 
@@ -52,7 +53,7 @@ class FakeLanes:
 class FakeCalls:
     """Takes the place of `PendingCalls`, and awaits nothing."""
 
-    def start(self, work: LaneWork, refs: dict[str, Any], then: Any) -> None:
+    def start(self, work: LaneWork, refs: dict[str, Any], then: Any, otherwise: Any = None) -> None:
         pass
 
 
@@ -131,8 +132,7 @@ def test_a_start_is_reported_lane_by_lane(supervisor: LaneSupervisor, client: An
     supervisor.place_all()
     supervisor.lost("rollout-1", "killed")
     steps = [(event.step.value, event.lanes) for event in client.events if event.type == "lane_start"]
-    assert steps == [
-        ("requested", tuple(ROLES)),
-        *(("placed", (lane,)) for lane in ROLES),
-        ("requested", ("rollout-1",)),
-    ]
+    assert steps[0] == ("requested", tuple(ROLES))
+    # A lane loads as soon as it is up, whatever others do.
+    assert steps[1:-1] == [(step, (lane,)) for lane in ROLES for step in ("placed", "loading")]
+    assert steps[-1] == ("requested", ("rollout-1",))

@@ -5,6 +5,7 @@ import ray
 
 from worker.contracts.lanes import LaneWork
 from worker.engine.control.pending_calls import PendingCalls
+from worker.engine.errors import EngineError
 
 pytestmark = pytest.mark.ray
 
@@ -12,6 +13,17 @@ pytestmark = pytest.mark.ray
 @ray.remote(num_cpus=0)
 def fail(reason: str) -> None:
     raise ValueError(reason)
+
+
+def test_an_error_of_another_class_than_the_tolerated_one_ends_the_run(ray_address: str) -> None:
+    calls = PendingCalls(on_report=lambda lane, work, report: None, on_lane_lost=lambda lane, reason: None)
+    refs = {"trainer-0": fail.remote("no such key")}
+    reasons: list[str] = []
+    calls.start(LaneWork.CHECKPOINT, refs, lambda reports: None, otherwise=reasons.append, tolerated=EngineError)
+    with pytest.raises(ValueError, match="no such key"):
+        while len(calls):
+            calls.step(1.0)
+    assert reasons == []
 
 
 def test_where_several_lanes_of_a_call_raise_the_call_fails_once(ray_address: str) -> None:

@@ -6,15 +6,50 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from celery import Celery
 from django.conf import settings
 
+from server.beat_thread import SteadyScheduler
 from server.environment import ROOT
 from tests.web.server.test_supervisor import until
 
 APP = "tests.web.server.ticking_app:app"
+
+
+class Noting(SteadyScheduler):
+    """Notes the tasks that are due, and sends none."""
+
+    def apply_entry(self, entry: Any, producer: Any = None) -> None:
+        self.app.noted.append(entry.name)
+
+
+def test_rounds_go_on_when_the_clock_is_set_back(tmp_path: Path) -> None:
+    app, now = Celery("noting", broker="memory://"), [datetime(2026, 11, 24, 12, tzinfo=UTC)]
+    app.now, app.noted = lambda: now[0], []
+    every = {"task": "t", "schedule": timedelta(seconds=5)}
+    app.conf.beat_schedule = {"one": dict(every), "other": dict(every)}
+    scheduler = Noting(app, schedule_filename=str(tmp_path / "schedule"), lazy=True)
+    scheduler.setup_schedule()
+
+    def rounds() -> list[str]:
+        app.noted.clear()
+        for _ in range(12):
+            now[0] += timedelta(seconds=1)
+            while scheduler.tick() == 0:
+                pass
+        return sorted(app.noted)
+
+    rounds()
+    assert rounds() == ["one"] * 2 + ["other"] * 2
+    now[0] -= timedelta(hours=1)
+    rounds()
+    assert rounds() == ["one"] * 2 + ["other"] * 2
+    scheduler.close()
 
 
 @pytest.fixture

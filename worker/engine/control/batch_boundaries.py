@@ -7,10 +7,15 @@ version published              ─► evaluation, where due: generated before th
 last batch, or stopped         ─► final checkpoint and download, last evaluation
 ```
 
+A checkpoint that the storage does not take costs the run nothing but that checkpoint: it goes on, and the next one is
+tried when it is due. The last one is tried again for a while; then the run ends with its download alone.
+
 Invariant: a checkpoint is taken while no gradients are open, so the gang stays reserved from the snapshot until the
 checkpoint is written; rollout and reward lanes work on meanwhile.
 """
 
+import logging
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -23,6 +28,13 @@ from worker.engine.control.status_reporter import StatusReporter
 from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.core.messages import EvaluationComplete, Measured, Purpose, TrainerReleased, TrainerReserved
 from worker.scheduling.core.scheduler import Scheduler
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = 10.0
+"""How often the last checkpoint is tried again: somebody who frees space does so within minutes."""
+RETRIES_SECONDS = 300.0
+"""How long: the lanes wait meanwhile."""
 
 
 class BatchBoundaries:
@@ -37,11 +49,16 @@ class BatchBoundaries:
         """Whether the run's last checkpoint and download have been started."""
         self.is_final_save_done = False
         """Whether the run's last checkpoint and download have been written."""
+        self._unwritten: SaveRequest | None = None
+        """The run's last checkpoint, where it could not be written and is to be tried again."""
+        self._retry_at = self._retry_until = 0.0
+        """By the driver's monotonic clock."""
 
     def begin(self, scheduler: Scheduler) -> None:
         """Serve a scheduler that starts between two batches; saves started for an earlier one no longer count."""
         self._scheduler = scheduler
         self.is_final_save_begun = self.is_final_save_done = False
+        self._unwritten = None
 
     def batch_trained(self) -> None:
         """Save where that is due or requested, before the next batch opens gradients."""
@@ -66,8 +83,12 @@ class BatchBoundaries:
             self.save(final=True)
 
     def start_requested(self) -> None:
-        """Start what users have requested: a checkpoint once no lane is busy, samples of their own prompts at once."""
+        """Start what users have requested: a checkpoint once no lane is busy, samples of their own prompts at once. And
+        try the last checkpoint again."""
         commands, state = self._components.commands, self._current.state
+        if self._unwritten is not None and time.monotonic() >= self._retry_at:
+            unwritten, self._unwritten = self._unwritten, None
+            self._saver.save(unwritten)
         if commands.checkpoint_command_ids and not commands.stop_wanted and state.is_quiescent:
             self.save(final=False)
         request = self._components.evaluations.next_request(
@@ -99,22 +120,25 @@ class BatchBoundaries:
 
     # --- checkpoints ------------------------------------------------------------------------------------------------
 
-    def save_to_resize(self, then: Callable[[str], None]) -> None:
+    def save_to_resize(self, then: Callable[[str], None], otherwise: Callable[[str], None]) -> None:
         """Reserve the gang and write a checkpoint, with the download only where one is due anyway. The gang stays
-        reserved; `then` is called with the checkpoint's URI."""
-        self._save(final=False, exports=self._is_save_due, then=then)
+        reserved; `then` is called with the checkpoint's URI, or `otherwise` with the reason why there is none."""
+        self._save(final=False, exports=self._is_save_due, then=then, otherwise=otherwise)
 
     def save(self, *, final: bool) -> None:
         """Reserve the gang, write the checkpoint and the download, release the gang."""
-        self._save(final=final, exports=True, then=self._release)
+        self._save(final=final, exports=True, then=self._release, otherwise=self._release)
 
-    def _release(self, uri: str) -> None:
+    def _release(self, uri_or_reason: str) -> None:
         self._current.apply(TrainerReleased(), self._components.clock.now())
 
-    def _save(self, *, final: bool, exports: bool, then: Callable[[str], None]) -> None:
+    def _save(
+        self, *, final: bool, exports: bool, then: Callable[[str], None], otherwise: Callable[[str], None]
+    ) -> None:
         if final:
             self._status.enter(Phase.EXPORT)
             self.is_final_save_begun = True
+            self._retry_until = time.monotonic() + RETRIES_SECONDS
         self._current.apply(TrainerReserved(), self._components.clock.now())
         command_ids = tuple(self._components.commands.checkpoint_command_ids)
         is_lora = self._components.answer.spec.tuning is Tuning.LORA
@@ -123,15 +147,15 @@ class BatchBoundaries:
         if version < position.policy_version:
             # Generation of the next batch has begun on an older version: a resumed run must generate it with the same.
             position, behaviour = replace(position, next_batch_version=version), self._components.versions[version]
-        self._saver.save(
-            SaveRequest(
-                position=position,
-                behaviour=behaviour,
-                final=final,
-                exports=exports and (is_lora or final or bool(command_ids)),
-                then=partial(self._saved, command_ids, final, then),
-            )
+        save = SaveRequest(
+            position=position,
+            behaviour=behaviour,
+            final=final,
+            exports=exports and (is_lora or final or bool(command_ids)),
+            then=partial(self._saved, command_ids, final, then),
+            otherwise=lambda reason: self._not_saved(save, command_ids, otherwise, reason),
         )
+        self._saver.save(save)
 
     def _saved(
         self, command_ids: tuple[str, ...], final: bool, then: Callable[[str], None], uri: str, seconds: float
@@ -142,6 +166,25 @@ class BatchBoundaries:
             self._components.commands.checkpoint_command_ids.remove(command_id)
             self._components.commands.answer(command_id, f"written to {uri}")
         then(uri)
+
+    def _not_saved(
+        self, save: SaveRequest, command_ids: tuple[str, ...], otherwise: Callable[[str], None], reason: str
+    ) -> None:
+        """Go on without a checkpoint that could not be written."""
+        if save.final and time.monotonic() + RETRY_SECONDS < self._retry_until:
+            logger.error("the run's last checkpoint is tried again in %.0f s: %s", RETRY_SECONDS, reason)
+            self._unwritten, self._retry_at = save, time.monotonic() + RETRY_SECONDS
+            return
+        for command_id in command_ids:
+            self._components.commands.checkpoint_command_ids.remove(command_id)
+            self._components.commands.answer(command_id, reason, accepted=False)
+        if not save.final:
+            logger.error("the run goes on without this checkpoint: %s", reason)
+            otherwise(reason)
+            return
+        logger.error("the run ends without its last checkpoint, with its download alone: %s", reason)
+        self.is_final_save_done = True
+        self._saver.export(save, partial(otherwise, reason))
 
     @property
     def _current(self) -> Scheduler:

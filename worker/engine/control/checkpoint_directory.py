@@ -32,20 +32,31 @@ class RunPosition:
         return self.policy_version + batch - self.batch
 
 
+@dataclass(frozen=True, slots=True)
+class _Written:
+    uri: str
+    seq: int
+    """The number of the event that reports it."""
+
+
 class CheckpointDirectory:
-    """Names checkpoints below `root` (an fsspec URL) and keeps the newest `num_kept` of those written here, and those
-    that runs were forked from."""
+    """Names checkpoints below `root` (an fsspec URL) and keeps the newest `num_kept` of those written here, the one
+    that the web knows as the newest, and those that runs were forked from.
+
+    The web knows of a checkpoint once it has acknowledged its event, and resumes a run whose driver is lost from the
+    newest that it knows: where it was away meanwhile, that may be an old one.
+    """
 
     def __init__(self, root: str, spec: CheckpointSpec, origin: RunOrigin | None = None) -> None:
         self._root = root.rstrip("/")
         self._spec = spec
         self._origin = origin
-        self._written: list[str] = []
+        self._written: list[_Written] = []
 
     @property
     def latest(self) -> str | None:
         """The URI of the newest checkpoint written by this attempt."""
-        return self._written[-1] if self._written else None
+        return self._written[-1].uri if self._written else None
 
     def candidates(self, resume_from: str | None) -> list[str]:
         """The URIs of checkpoints to continue from, the preferred first: those written by this attempt, the newest
@@ -54,12 +65,13 @@ class CheckpointDirectory:
         origin = [] if self._origin is None else [self._origin.uri]
         own = [] if resume_from is None or resume_from in origin else [resume_from]
         before = [each for uri in own for each in checkpoints_before(uri)]
-        return [*_with_replaced([*reversed(self._written), *own]), *before, *_with_replaced(origin)]
+        written = [each.uri for each in reversed(self._written)]
+        return [*_with_replaced([*written, *own]), *before, *_with_replaced(origin)]
 
     def passed_over(self, uris: Iterable[str]) -> None:
         """Forget checkpoints that turned out to be damaged, so that they do not count among those kept."""
         damaged = set(uris)
-        self._written = [uri for uri in self._written if uri not in damaged]
+        self._written = [each for each in self._written if each.uri not in damaged]
 
     def uri(self, batch: int) -> str:
         """The URI of the checkpoint after `batch` complete batches."""
@@ -70,11 +82,18 @@ class CheckpointDirectory:
         every = self._spec.every_num_batches
         return every is not None and batch > 0 and batch % every == 0
 
-    def written(self, uri: str) -> None:
-        """Record a complete checkpoint, and remove the oldest where there are more than `num_kept`."""
-        self._written = [*(known for known in self._written if known != uri), uri]
-        while len(self._written) > self._spec.num_kept:
-            self._remove(self._written.pop(0))
+    def written(self, uri: str, seq: int) -> None:
+        """Record a complete checkpoint, which the event of this number reports."""
+        self._written = [*(each for each in self._written if each.uri != uri), _Written(uri, seq)]
+
+    def tidy(self, acknowledged_seq: int) -> None:
+        """Remove what need not be kept, where the web has all events up to this number."""
+        known = [each for each in self._written if each.seq <= acknowledged_seq][-1:]
+        kept = [*known, *self._written[-self._spec.num_kept :]]
+        for each in self._written:
+            if each not in kept:
+                self._remove(each.uri)
+        self._written = [each for each in self._written if each in kept]
 
     def _remove(self, uri: str) -> None:
         filesystem, path = fsspec.core.url_to_fs(uri)

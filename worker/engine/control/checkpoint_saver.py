@@ -45,6 +45,8 @@ class SaveRequest:
     then: Callable[[str, float], None]
     """Called when checkpoint and export are written, so that the gang is free again: with the checkpoint's URI, and the
     seconds that the checkpoint alone took."""
+    otherwise: Callable[[str], None]
+    """Called in its place, with the reason, where the storage does not take the checkpoint. Nothing is exported."""
 
 
 class CheckpointSaver:
@@ -72,13 +74,14 @@ class CheckpointSaver:
     def save(self, save: SaveRequest) -> None:
         """Write the checkpoint, then export and upload the download."""
         uri = self._checkpoints.uri(save.position.batch)
-        self._gang.save_checkpoint(uri, asdict(save.position), save.behaviour, partial(self._saved, save, uri))
+        self._gang.save_checkpoint(
+            uri, asdict(save.position), save.behaviour, partial(self._saved, save, uri), save.otherwise
+        )
 
     def _saved(self, save: SaveRequest, uri: str, reports: Reports) -> None:
         self._record(reports)
         seconds = max(report.end - report.start for report in reports.values())
-        self._checkpoints.written(uri)
-        self._client.emit(
+        seq = self._client.emit(
             CheckpointEvent,
             batch=save.position.batch,
             policy_version=save.position.policy_version,
@@ -86,11 +89,17 @@ class CheckpointSaver:
             uri=uri,
             num_bytes=sum(report.value for report in reports.values()),
         )
+        self._checkpoints.written(uri, seq)
+        self._checkpoints.tidy(self._client.acknowledged_seq)
         then = partial(save.then, uri, seconds)
         if save.exports:
-            self._gang.export(partial(self._exported, save, then))
+            self.export(save, then)
         else:
             then()
+
+    def export(self, save: SaveRequest, then: Callable[[], None]) -> None:
+        """Export and upload the download alone; `then` is called when the gang is free again."""
+        self._gang.export(partial(self._exported, save, then))
 
     def _exported(
         self, save: SaveRequest, then: Callable[[], None], reports: Reports, exported: dict[str, bytes]

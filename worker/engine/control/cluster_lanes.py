@@ -147,12 +147,12 @@ class ClusterLanes:
     def wait_until_up(
         self, lanes: Collection[str], poll_web: Callable[[], None], on_up: Callable[[Sequence[str]], None]
     ) -> None:
-        """Wait until the actors of `lanes` are placed and alive, and measure their clocks.
+        """Wait until the actors of `lanes` are placed and alive, and measure the clock of each as it comes up.
 
         Args:
             lanes: names of some or all of the run's lanes.
             poll_web: called every `POLL_SECONDS` meanwhile; what it raises ends the wait.
-            on_up: called with the lanes that have come up since the last call.
+            on_up: called with the lanes that have come up since the last call, whose location and clock are known.
 
         Raises:
             LanesLostError: when the node of such a lane has died.
@@ -164,6 +164,7 @@ class ClusterLanes:
         while pending and time.monotonic() < deadline:
             up, pending = ray.wait(pending, num_returns=len(pending), timeout=POLL_SECONDS)
             if up:
+                self._take_locations({starting[ref]: ref for ref in up})
                 on_up([starting[ref] for ref in up])
             poll_web()
             if dead := self.on_dead_nodes(lanes):
@@ -174,9 +175,12 @@ class ClusterLanes:
                 f"the cluster must place {names} within {PLACEMENT_TIMEOUT_SECONDS:.0f} s, got no answer: check that "
                 "its nodes are up and that nothing else uses the resources that were granted"
             )
-        for ref, lane in starting.items():
-            self._handles[lane].location = ray.get(ref).value
-        self.measure_clocks(lanes)
+
+    def _take_locations(self, answers: Mapping[str, ObjectRef]) -> None:
+        """Take the locations of lanes from their answers, and measure their clocks while they are idle."""
+        for lane, answer in answers.items():
+            self._handles[lane].location = ray.get(answer).value
+        self.measure_clocks(answers)
 
     def measure_clocks(self, lanes: Iterable[str]) -> None:
         """Probe the clocks of idle lanes. A lane that does not answer in time keeps its offset; one

@@ -1,7 +1,7 @@
 """Brings lanes up, and decides what follows from the loss of one.
 
 ```text
-placed ─► loading ─► ready ─► on_ready
+placed ─► loading ─► ready ─► on_ready       each by itself, trainer lanes together
    ▲                   │ lost
    ├── rollout, reward ┘ (bounded; beyond that the lane is given up and the others take its work)
    └── all trainer lanes together, by `restart_gang`, after a rewind to a checkpoint
@@ -90,6 +90,8 @@ class LaneSupervisor:
         """Lanes that were lost too often to be restarted again."""
         self._tentative: dict[str, Callable[[str], None]] = {}
         """By lane that joins the run while it works: called with the reason where it cannot load."""
+        self._gang_missing = set(gang.lanes)
+        """The trainer lanes that are not up for the first time."""
         self._gang_started_at = 0.0
         self.gang_start_seconds: float | None = None
         """What the trainer ranks took to start and load when they last did; `None` before that."""
@@ -109,17 +111,25 @@ class LaneSupervisor:
         self._answer = self._answer.model_copy(update={"spec": spec})
 
     def place_all(self) -> None:
-        """Put every lane on the cluster. Raises `LanePlacementError`, `LanesLostError`."""
+        """Put every lane on the cluster, and start loading on each as soon as it is up, trainer lanes when all of them
+        are: loading takes most of a run's start-up time, and one slow node must not hold up the others.
+
+        Raises `LanePlacementError`, `LanesLostError`.
+        """
         self._gang_started_at = time.monotonic()
         self._lanes.open()
-        self._wait_until_up(self._lanes.names())
+        self._wait_until_up(self._lanes.names(), self._placed)
         self.report()
 
-    def load_all(self) -> None:
-        """Start loading on all lanes at once, since loading takes most of a run's start-up time."""
-        for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
-            self._load(lane)
-        self._begin_gang()
+    def _placed(self, lanes: Sequence[str]) -> None:
+        self._tell_start(StartStep.PLACED, lanes)
+        for lane in lanes:
+            if self._lanes.role(lane) is not LaneRole.TRAINER:
+                self._load(lane)
+        if self._gang_missing:
+            self._gang_missing.difference_update(lanes)
+            if not self._gang_missing:
+                self._begin_gang()
 
     def _begin_gang(self) -> None:
         self._tell_start(StartStep.LOADING, self._gang.lanes)
@@ -184,13 +194,13 @@ class LaneSupervisor:
         for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
             if lane not in self.ready and lane not in self._given_up:
                 self._restart(lane)
-        self._wait_until_up(self._gang.lanes)
+        self._wait_until_up(self._gang.lanes, partial(self._tell_start, StartStep.PLACED))
         self.report()
         self._begin_gang()
 
-    def _wait_until_up(self, lanes: Sequence[str]) -> None:
+    def _wait_until_up(self, lanes: Sequence[str], on_up: Callable[[Sequence[str]], None]) -> None:
         self._tell_start(StartStep.REQUESTED, lanes)
-        self._lanes.wait_until_up(lanes, self._poll_web, partial(self._tell_start, StartStep.PLACED))
+        self._lanes.wait_until_up(lanes, self._poll_web, on_up)
 
     def _restart(self, lane: str) -> None:
         self._lanes.restart(lane)

@@ -34,6 +34,7 @@ class _Call:
     """The driver's monotonic clock."""
     then: Callable[[Reports], None]
     otherwise: Callable[[str], None] | None
+    tolerated: type[Exception]
     waiting: set[str]
     """The lanes that have not answered."""
     reports: Reports = field(default_factory=dict)
@@ -89,13 +90,14 @@ class PendingCalls:
         then: Callable[[Reports], None],
         *,
         otherwise: Callable[[str], None] | None = None,
+        tolerated: type[Exception] = Exception,
     ) -> None:
         """Await the reports of one call for `work`, whose references `refs` are by lane; `then` receives all of them.
 
-        `otherwise` is called in its place with the reason where a lane raises an error that must not end the run, once;
-        it is not called for a lane that dies.
+        `otherwise` is called in its place with the reason where a lane raises an error that must not end the run, once:
+        one of the class `tolerated`. It is not called for a lane that dies.
         """
-        call = _Call(work, time.monotonic(), then, otherwise, set(refs))
+        call = _Call(work, time.monotonic(), then, otherwise, tolerated, set(refs))
         self._waiting.update({ref: (lane, call) for lane, ref in refs.items()})
 
     def step(self, timeout_seconds: float) -> None:
@@ -128,10 +130,10 @@ class PendingCalls:
             self._on_lane_lost(lane, str(error))
             return
         except ray.exceptions.RayTaskError as error:
-            if call.otherwise is None:
+            if call.otherwise is None or not (error.cause is None or isinstance(error.cause, call.tolerated)):
                 raise
             self.forget_lane(lane)
-            call.otherwise(f"{type(error.cause).__name__}: {error.cause}" if error.cause else str(error))
+            call.otherwise(_reason(error))
             return
         del self._waiting[ref]
         self._on_report(lane, call.work, report)
@@ -139,6 +141,13 @@ class PendingCalls:
         call.waiting.discard(lane)
         if not call.waiting:
             call.then(call.reports)
+
+
+def _reason(error: ray.exceptions.RayTaskError) -> str:
+    """What the lane has said; the messages of the engine's own errors are sentences."""
+    if error.cause is None or isinstance(error.cause, EngineError):
+        return str(error.cause or error)
+    return f"{type(error.cause).__name__}: {error.cause}"
 
 
 def _fetch(ref: ObjectRef) -> CallReport[Any]:

@@ -142,7 +142,7 @@ class TrainerChange:
         """Begin the change: the gang is free, and no gradients are open."""
         self._stage = _Stage.SAVING
         self._watch.lap()
-        self._parts.boundaries.save_to_resize(self._saved)
+        self._parts.boundaries.save_to_resize(self._saved, self._fail)
         coming = [move.lane for move in self._moves.values() if move.before not in (None, LaneRole.TRAINER)]
         for lane in [*self._before, *coming]:
             self._not_free.add(lane)

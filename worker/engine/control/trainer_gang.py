@@ -19,6 +19,7 @@ from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import AccumulationPlan, RestoredCheckpoint, ShardInfo
 from worker.engine.control.cluster_lanes import ClusterLanes
 from worker.engine.control.pending_calls import PendingCalls, Reports
+from worker.engine.errors import CheckpointUnwrittenError
 from worker.engine.types import shard_indices_of_rank
 
 RENDEZVOUS_TIMEOUT_SECONDS = 30.0
@@ -126,14 +127,20 @@ class TrainerGang:
         self._calls.start(LaneWork.PUBLISH, refs, finish)
 
     def save_checkpoint(
-        self, uri: str, client_state: dict[str, Any], behaviour: RemoteVersion | None, then: Callable[[Reports], None]
+        self,
+        uri: str,
+        client_state: dict[str, Any],
+        behaviour: RemoteVersion | None,
+        then: Callable[[Reports], None],
+        otherwise: Callable[[str], None],
     ) -> None:
         """Write a checkpoint with `client_state`; `behaviour` is the older version to store beside the weights, where
-        the next batch is generated with one."""
+        the next batch is generated with one. `otherwise` is called with the reason where the storage does not take
+        it."""
         refs = {
             lane: self._lanes[lane].actor.save_checkpoint.remote(uri, client_state, behaviour) for lane in self.lanes
         }
-        self._calls.start(LaneWork.CHECKPOINT, refs, then)
+        self._calls.start(LaneWork.CHECKPOINT, refs, then, otherwise=otherwise, tolerated=CheckpointUnwrittenError)
 
     def load_checkpoint(
         self,

@@ -28,7 +28,7 @@ MAX_WAITING_UPLOADS = 64
 """The most uploads that wait, which are the samples of dozens of batches."""
 MAX_WAITING_BYTES = 2**30
 """The most memory that waiting uploads hold: clips before encoding are large, and trajectories need memory too."""
-MAX_TRIES = 12
+MAX_TRIES = 22
 """The most tries of one request, which with the waits of `back_off_seconds` span about 80 s without the web."""
 
 

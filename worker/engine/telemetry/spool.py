@@ -1,9 +1,12 @@
 """The driver's event spool: every event is on disk, numbered without gaps, until the web has acknowledged it.
 
 The file has one JSON line per event. Memory holds only the offsets of waiting lines, so a web that is unreachable for
-hours costs disk space, not memory. A large file is truncated as soon as all of its events are acknowledged.
+hours costs disk space, not memory. A large file is truncated as soon as all of its events are acknowledged. What a full
+disk does not take is held in memory, within a bound.
 """
 
+import errno
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -14,12 +17,18 @@ ROTATE_BYTES = 4 * 1024 * 1024
 """The size from which on the file is truncated when it may be: small on any disk, and rarely reached."""
 
 
+MAX_HELD_BYTES = 64 * 1024 * 1024
+"""The most that is held in memory while the disk is full: hours of most runs, and little beside a trainer's memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     seq: int
     offset: int
     """Where the line begins in the file, in bytes."""
     num_bytes: int
+    held: bytes | None = None
+    """The line itself, where the disk did not take it."""
 
 
 class Spool:
@@ -29,11 +38,13 @@ class Spool:
         """Create `folder`, readable by its owner alone; the first event gets the number `first_seq`."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._path = folder / "events.jsonl"
-        self._file = self._path.open("w+b")
+        # Unbuffered, since a buffer keeps what a full disk did not take and tries it again at another place.
+        self._file = self._path.open("w+b", buffering=0)
         self._lock = threading.Lock()
         self._waiting: deque[_Line] = deque()
         self._next_seq = first_seq
         self._end = 0
+        self._num_held_bytes = 0
 
     @property
     def num_pending(self) -> int:
@@ -47,35 +58,58 @@ class Spool:
         with self._lock:
             return self._next_seq - 1
 
+    @property
+    def acknowledged_seq(self) -> int:
+        """The number up to which every event is acknowledged."""
+        with self._lock:
+            return (self._waiting[0].seq if self._waiting else self._next_seq) - 1
+
     def append(self, encode: Callable[[int], str]) -> int:
         """Write the line `encode(seq)` of the next number, and return that number.
 
-        The number is used up only when its line was encoded and written: an event that cannot be encoded leaves no gap.
+        The number is used up only when its line was encoded and kept: an event that cannot be encoded leaves no gap.
+
+        Raises:
+            OSError: when the disk is full and so is the memory for what it does not take.
         """
         with self._lock:
             line = encode(self._next_seq).encode() + b"\n"
-            self._file.seek(self._end)
-            self._file.write(line)
-            self._file.flush()
-            self._waiting.append(_Line(self._next_seq, self._end, len(line)))
-            self._end += len(line)
+            self._waiting.append(self._kept(line))
             self._next_seq += 1
             return self._next_seq - 1
+
+    def _kept(self, line: bytes) -> _Line:
+        """The next line, on disk or in memory."""
+        begin = self._end
+        try:
+            self._write(line)
+        except OSError:
+            if self._num_held_bytes + len(line) > MAX_HELD_BYTES:
+                raise
+            self._num_held_bytes += len(line)
+            return _Line(self._next_seq, begin, len(line), held=line)
+        return _Line(self._next_seq, begin, len(line))
+
+    def _write(self, line: bytes) -> None:
+        """Append a line to the file, whole or not at all: a disk that becomes full takes a part of it, which the next
+        line then overwrites."""
+        if os.pwrite(self._file.fileno(), line, self._end) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._end += len(line)
 
     def oldest(self, *, max_events: int, max_bytes: int) -> list[str]:
         """The oldest lines that are not acknowledged, as many as both bounds allow but at least one if there is any."""
         with self._lock:
-            num_lines, num_bytes = 0, 0
+            lines, num_bytes = list[str](), 0
             for line in self._waiting:
-                if num_lines == max_events or (num_lines and num_bytes + line.num_bytes > max_bytes):
+                if len(lines) == max_events or (lines and num_bytes + line.num_bytes > max_bytes):
                     break
-                num_lines += 1
+                lines.append(self._content(line).decode().rstrip("\n"))
                 num_bytes += line.num_bytes
-            if not num_lines:
-                return []
-            self._file.seek(self._waiting[0].offset)
-            # Not `splitlines`, which also splits at U+2028, which JSON may contain unescaped.
-            return self._file.read(num_bytes).decode().rstrip("\n").split("\n")
+            return lines
+
+    def _content(self, line: _Line) -> bytes:
+        return line.held or os.pread(self._file.fileno(), line.num_bytes, line.offset)
 
     def acknowledge(self, seq: int) -> None:
         """Forget every event up to and including `seq`.
@@ -87,7 +121,7 @@ class Spool:
             if seq >= self._next_seq:
                 raise ValueError(f"`acknowledged` must be < {self._next_seq}, got {seq}: that event was never sent")
             while self._waiting and self._waiting[0].seq <= seq:
-                self._waiting.popleft()
+                self._num_held_bytes -= len(self._waiting.popleft().held or b"")
             if not self._waiting and self._end > ROTATE_BYTES:
                 self._file.truncate(0)
                 self._end = 0

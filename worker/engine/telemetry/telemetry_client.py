@@ -68,6 +68,11 @@ class TelemetryClient:
         self._wake.set()
         return seq
 
+    @property
+    def acknowledged_seq(self) -> int:
+        """The number up to which the web has every event."""
+        return self._spool.acknowledged_seq
+
     def take_commands(self) -> list[RunCommand]:
         """The commands that arrived since the last call, each once, in order."""
         commands = []

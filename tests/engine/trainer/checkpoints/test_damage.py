@@ -12,13 +12,15 @@ import pytest
 
 from tests.engine.trainer.checkpoints.test_one_rank import STATE, losses_of_steps
 from worker.contracts.checkpoint_names import REPLACED
-from worker.engine.errors import CheckpointDamagedError, CheckpointError
+from worker.engine.errors import CheckpointDamagedError, CheckpointError, CheckpointUnwrittenError
 from worker.engine.trainer.checkpoints import staging
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
 TrainerMaker = Callable[..., TrainerRank]
 STATE_FILE, RANDOM_FILE, MANIFEST = "rank-00000-000.safetensors", "random-00000.json", "manifest.json"
+FILES = (STATE_FILE, RANDOM_FILE, "behaviour-00000.safetensors", MANIFEST)
+"""Every file of a checkpoint of one rank."""
 
 
 def flip_a_byte(file: Path, position: int = -1) -> None:
@@ -43,7 +45,7 @@ def trainer(make_spec: Any, tiny_checkpoint: str, behaviour: PublishedShard, pro
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-@pytest.mark.parametrize("file", [STATE_FILE, RANDOM_FILE, "behaviour-00000.safetensors", MANIFEST])
+@pytest.mark.parametrize("file", FILES)
 def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
     trainer: TrainerRank,
     behaviour: PublishedShard,
@@ -55,6 +57,7 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
     before, newest = str(tmp_path / "batch-000001"), str(tmp_path / "batch-000002")
     trainer.save_checkpoint(before, {"batch": 1}, behaviour)
     trainer.save_checkpoint(newest, {"batch": 2}, behaviour)
+    assert {path.name for path in Path(newest).iterdir()} == set(FILES)
     damage(tmp_path / "batch-000002" / file)
     with caplog.at_level(logging.WARNING):
         restored = trainer.load_checkpoint(newest, before)
@@ -126,7 +129,7 @@ def test_a_full_disk_leaves_the_earlier_checkpoint_and_no_remains(
     saved = trainer.version(1).sha256
     losses_of_steps(trainer, groups, 1)
     request.getfixturevalue("disk_that_fills")
-    with pytest.raises(OSError, match="No space left on device"):
+    with pytest.raises(CheckpointUnwrittenError, match=r"one could not be written: .*No space left on device"):
         trainer.save_checkpoint(uri, {"batch": 2})
     assert [entry.name for entry in tmp_path.iterdir()] == ["one"]
     assert trainer.load_checkpoint(uri).client_state == {"batch": 1}

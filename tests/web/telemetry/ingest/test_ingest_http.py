@@ -1,16 +1,21 @@
 """The ingest over HTTP: every status of the contract."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
 from accounts.secrets import hash_secret
 from runs.models import Attempt, Run
+from runs.report_storage import full_in
+from telemetry.models import MetricPoint
 from worker.contracts.ingest import (
     BOOTSTRAP_PATH,
     EVENTS_PATH,
@@ -39,6 +44,34 @@ def test_a_batch_is_answered_with_the_mark(client: Client, driver: Any, event: M
     response = post(client, events_path(driver), {"events": [event(1)], "pending": 0}, driver.token)
     assert response.status_code == 200
     assert IngestAnswer.model_validate_json(response.content).acknowledged == 1
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """PostgreSQL has no space left for events."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            "RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;"
+            f"CREATE TRIGGER full_disk BEFORE INSERT ON {MetricPoint._meta.db_table} "
+            "FOR EACH ROW EXECUTE FUNCTION full_disk()"
+        )
+    yield
+    cache.clear()
+
+
+@pytest.mark.usefixtures("full_disk")
+def test_a_full_disk_is_told_and_its_driver_counts_as_heard(client: Client, driver: Any, metrics: Make) -> None:
+    long_ago = timezone.now() - timedelta(hours=1)
+    Run.objects.filter(pk=driver.run_id).update(last_heartbeat_at=long_ago)
+    answer = post(client, events_path(driver), {"events": [metrics(1, 1, reward__mean=0.5)]}, driver.token)
+    assert answer.status_code == 507
+    assert "disk of the database is full" in answer.json()["detail"]
+    assert Run.objects.filter(pk=driver.run_id, last_heartbeat_at__gt=long_ago).exists()
+    said = full_in([driver.run_id, uuid4()])
+    assert said.keys() == {driver.run_id}
+    assert "disk of the database is full" in said[driver.run_id]
+    assert driver.items == []
 
 
 def test_the_driver_fetches_the_runs_prompts_with_its_token(client: Client, driver: Any) -> None:

@@ -28,22 +28,30 @@ def together(action: Callable[[], T]) -> T:
         Exception: what `action` raised on this rank; of several ranks with errors, one that found damage, where another
             met an error of another kind, raises that one's.
         CheckpointDamagedError: when the other ranks' errors are all of this kind.
-        CheckpointError: when another rank met an error of any other kind.
+        CheckpointError: when another rank met an error of any other kind; of the same class where that is one of
+            `CheckpointError`'s.
     """
     problem: Exception | None = None
     try:
         result = action()
     except Exception as error:
         problem = error
-    own = None if problem is None else (isinstance(problem, CheckpointDamagedError), _described(problem))
+    own = None if problem is None else (_kind(problem), _described(problem))
     found = {rank: each for rank, each in enumerate(gather(own)) if each is not None}
     if not found:
         return result
-    is_damage = all(damaged for damaged, _ in found.values())
+    is_damage = all(kind is CheckpointDamagedError for kind, _ in found.values())
     if problem is not None and (is_damage or not isinstance(problem, CheckpointDamagedError)):
         raise problem
-    rank, text = next((rank, text) for rank, (damaged, text) in found.items() if damaged == is_damage)
-    raise (CheckpointDamagedError if is_damage else CheckpointError)(f"on trainer rank {rank}: {text}")
+    rank, (kind, text) = next(
+        (rank, each) for rank, each in found.items() if (each[0] is CheckpointDamagedError) == is_damage
+    )
+    raise kind(f"on trainer rank {rank}: {text}")
+
+
+def _kind(problem: Exception) -> type[CheckpointError]:
+    """The class of the error that the other ranks raise for a problem."""
+    return type(problem) if isinstance(problem, CheckpointError) else CheckpointError
 
 
 def _described(problem: Exception) -> str:

@@ -2,14 +2,14 @@
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from safetensors.torch import save as to_safetensors
 
-from worker.engine.errors import NonFiniteError
+from worker.engine.errors import CheckpointUnwrittenError, NonFiniteError
 from worker.engine.trainer.checkpoints.agreement import gather, together
 from worker.engine.trainer.checkpoints.manifest import Manifest, StoredFile, StoredVersion
 from worker.engine.trainer.checkpoints.random_state import capture_random_state, encode
@@ -17,6 +17,8 @@ from worker.engine.trainer.checkpoints.staging import Staging, staging_of
 from worker.engine.trainer.checkpoints.training_state import TrainingState
 from worker.engine.trainer.zero.fragments import Fragment
 from worker.engine.types import PublishedVersion
+
+T = TypeVar("T")
 
 FILE_BYTES = 2**28
 """Bytes of fragments after which a rank begins another file: while a file is written its content is in host memory
@@ -58,16 +60,17 @@ def save(
     Raises:
         NonFiniteError: on every rank, when a weight, master weight or moment of any rank is NaN or infinite, from which
             no run could recover.
-        CheckpointError: when another rank could not write; an earlier checkpoint at `uri` stays as it is.
-        OSError: when this rank could not write, likewise.
+        CheckpointUnwrittenError: on every rank, when the storage did not take what one of them wrote; an earlier
+            checkpoint at `uri` stays as it is.
+        CheckpointError: when another rank met an error of any other kind, likewise.
     """
     _require_finite(state)
     staging, is_first = staging_of(uri), rank == 0
     try:
-        together(staging.open if is_first else _nothing)
-        written = together(lambda: _write(state, staging, rank, world_size, behaviour if is_first else None))
+        _stored(uri, staging.open if is_first else _nothing)
+        written = _stored(uri, lambda: _write(state, staging, rank, world_size, behaviour if is_first else None))
         manifest = _manifest(state, staging.folder, gather(written), client_state)
-        together((lambda: staging.commit(manifest.encode())) if is_first else _nothing)
+        _stored(uri, (lambda: staging.commit(manifest.encode())) if is_first else _nothing)
     except Exception:
         if is_first:
             staging.discard()
@@ -88,6 +91,18 @@ def _write(
     if behaviour is not None:
         written.behaviour = _write_version(staging, written, behaviour)
     return written
+
+
+def _stored(uri: str, action: Callable[[], T]) -> T:
+    """As `together`, and what the storage does not take is a `CheckpointUnwrittenError`."""
+
+    def write() -> T:
+        try:
+            return action()
+        except OSError as error:
+            raise CheckpointUnwrittenError(f"{uri} could not be written: {error}") from error
+
+    return together(write)
 
 
 def _nothing() -> None:
