@@ -8175,6 +8175,7 @@ export interface components {
              *       "guidance_scale_2": null,
              *       "train_guidance_scale": null,
              *       "negative_prompt": "",
+             *       "max_sequence_length": null,
              *       "batched_cfg": false,
              *       "sde_type": "flow",
              *       "noise_level": 0.7,
@@ -8639,6 +8640,14 @@ export interface components {
              * @default
              */
             readonly negative_prompt: string;
+            /**
+             * @description Tokens of the text encoder after which a prompt is cut off: T5's, or the language model's. Empty: what the
+             *     family's pipeline takes (512; 256 for Stable Diffusion 3, FLUX.1-schnell and HunyuanVideo), which is also the most,
+             *     but for Stable Diffusion 3 (512) and Qwen-Image (1024). Most families pad every prompt to it, so that a lower number
+             *     saves time and memory in each pass; the model was trained with the usual one.
+             * @default null
+             */
+            readonly max_sequence_length: number | null;
             /**
              * @description Compute both predictions of true CFG in one forward pass of twice the batch. Faster where a batch leaves the GPU
              *     underused, at the price of activation memory; leave it off when memory is short.

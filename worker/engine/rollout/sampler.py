@@ -10,7 +10,7 @@ calls, and `generate_all` refuses a fragment of any other version than the one b
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from itertools import islice
 from typing import Self
@@ -25,8 +25,8 @@ from worker.engine.devices.selection import apply_determinism
 from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.conditioning import Conditioning
-from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.models.pipeline_loading import ALL_PARTS, WITHOUT_TEXT
+from worker.engine.models.embeddings import Embeddings
+from worker.engine.models.pipeline_loading import WITHOUT_TEXT
 from worker.engine.models.registry import load_model
 from worker.engine.rollout.denoising import Transitions, sample_ode, sample_sde
 from worker.engine.rollout.drawing_plan import DrawingPlan, joined_plans
@@ -82,7 +82,7 @@ class Sampler:
         spec: RunSpec,
         base_model_path: str,
         device: str | torch.device | None = None,
-        embeddings: Mapping[str, PromptEmbeds] | None = None,
+        embeddings: Embeddings | None = None,
     ) -> Self:
         """A sampler with a model of its own.
 
@@ -90,19 +90,19 @@ class Sampler:
             spec: the run's.
             base_model_path: an existing folder in diffusers layout, or a hub id.
             device: where to load; by default the accelerator's current device.
-            embeddings: of the run's prompts; without them the text encoders are loaded.
+            embeddings: of the run's prompts; any other prompt is encoded on the CPU when it comes.
 
         Raises:
             ModelLoadError: for weights, sizes or LoRA targets that cannot be used.
         """
         apply_determinism(spec)
-        parts = ALL_PARTS if embeddings is None else WITHOUT_TEXT
         model = load_model(
             spec.base_model,
             base_model_path,
             device=device,
-            parts=parts,
+            parts=WITHOUT_TEXT,
             embeddings=embeddings,
+            max_sequence_length=spec.sampling.max_sequence_length,
             performance=spec.performance,
         )
         model.prepare_training(spec)

@@ -14,7 +14,7 @@ ranks are given equally many at once. Unless it says otherwise, any other method
 arguments.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import deepspeed
@@ -25,7 +25,7 @@ from worker.contracts.names import LaneRole, Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.devices.selection import apply_determinism
 from worker.engine.errors import NonFiniteError
-from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.embeddings import Embeddings
 from worker.engine.models.sharded_parameters import full_numel
 from worker.engine.sync.packing import pack
 from worker.engine.sync.shards import LoadedVersion
@@ -65,7 +65,7 @@ class TrainerRank:
         rank: int,
         world_size: int,
         device: str | torch.device | None = None,
-        embeddings: Mapping[str, PromptEmbeds] | None = None,
+        embeddings: Embeddings | None = None,
     ) -> None:
         """Load the base, prepare the trainable parameters (the same on every rank), wait for the other ranks and
         initialise DeepSpeed.
@@ -76,7 +76,7 @@ class TrainerRank:
             rank: this process's index among the trainer ranks.
             world_size: the number of trainer ranks.
             device: where to train; by default the accelerator's current device.
-            embeddings: of the run's prompts; without them the text encoders are loaded.
+            embeddings: of the run's prompts; any other prompt is encoded on the CPU when it comes.
 
         Raises:
             ModelLoadError: for weights or LoRA targets that cannot be used.
