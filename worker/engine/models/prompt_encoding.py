@@ -104,6 +104,12 @@ def run_embeddings(
     return embeddings
 
 
+def encode_on_cpu(spec: RunSpec, base_model_path: str, texts: Sequence[str]) -> None:
+    """Encode what comes while the run works into the store of this node. Errors as `run_embeddings`."""
+    embeddings = stored_embeddings(spec, base_model_path, device="cpu")
+    _encode_missing(spec, base_model_path, texts, embeddings, torch.device("cpu"))
+
+
 def known_texts(spec: RunSpec, prompts: Iterable[Prompt]) -> list[str]:
     """The texts that a run encodes before it begins, each once."""
     every_prompt, default = [*prompts, *spec.evaluation.prompts], spec.sampling.negative_prompt

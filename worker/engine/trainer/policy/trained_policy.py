@@ -31,6 +31,7 @@ from worker.engine.trainer.zero.deepspeed_config import deepspeed_config
 from worker.engine.trainer.zero.fragments import Fragments
 from worker.engine.trainer.zero.sharded_loading import load_sharded
 from worker.engine.types import PublishedVersion
+from worker.scheduling.planning.memory import MemoryRole
 
 ShardSnapshots = dict[int, dict[str, torch.Tensor]]
 """Copies of weights to be published: shard index → tensors by name."""
@@ -73,7 +74,12 @@ class TrainedPolicy:
         self.sampler: Sampler | None = None
         """The sampler of the generation replica; `None` in a run whose trainer lanes never generate."""
         if self._replica is not None:
-            self.sampler = Sampler(spec, self._replica.model, releases_weights=self._replica.releases_weights)
+            self.sampler = Sampler(
+                spec,
+                self._replica.model,
+                releases_weights=self._replica.releases_weights,
+                memory_role=MemoryRole.BOTH,
+            )
         self._frozen_copies: list[ModelAdapter] = []
         self.behaviour = self._behaviour_policy()
         """The older policy, where `max_staleness`, the algorithm or recomputed log-probs need one."""
