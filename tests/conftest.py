@@ -23,6 +23,7 @@ for name in ("DATABASE_URL", "REDIS_URL", "RAY_ADDRESS", "TANDEM_PUBLIC_URL", "T
     os.environ.pop(name, None)
 os.environ |= {
     "TANDEM_VAR": str(VAR),
+    "TANDEM_EMBEDDINGS": str(VAR / "embeddings"),
     "SECRET_KEY": "only for tests",
     "DJANGO_SETTINGS_MODULE": "server.settings",
     "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),

@@ -187,7 +187,6 @@ CASE_KINDS = {
     "lora": "LoRA, weights on every rank",
     "lora, zero 3": "LoRA, weights sharded over the ranks",
     "full, zero 3": "all weights trained and sharded",
-    "late prompts": "LoRA, prompts encoded while the run goes on",
 }
 """What the kinds of cases stand for."""
 
@@ -212,10 +211,6 @@ def cases() -> Iterator[Case]:
             full = replace(work, tuning=Tuning.FULL, trained_parameters=work.profile.parameters, zero_stage=3)
             full = with_best_micro_batches(full, by_name[name], MemoryRole.BOTH, num_each=LEAST_MICRO_BATCHES)
             yield Case(kind="full, zero 3", testbed=by_name[name], model=model, work=full)
-    for name in ("A", "B"):
-        for model, work in WORK.items():
-            late = replace(work, encodes_prompts_late=True)
-            yield Case(kind="late prompts", testbed=by_name[name], model=model, work=late)
 
 
 def as_others_shard(work: Workload, testbed: Testbed) -> Workload:

@@ -121,7 +121,7 @@ def strict(report: Report) -> str:
 
 
 def other_trainings(report: Report) -> str:
-    """Sharded weights, full tuning, prompts encoded late."""
+    """Sharded weights, full tuning."""
     head = ["training", "testbed · model", "pairs a micro-batch", "colocated, samples/s", "auto", "of the bound"]
     return table(
         [*head, "× disaggregated", "× colocated"],

@@ -29,6 +29,7 @@ from worker.contracts.base import (
     Value,
 )
 from worker.contracts.lanes import LaneInfo, LaneWork, StallState, StartStep
+from worker.contracts.memory_shortages import MemoryShortage
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeReport
 from worker.contracts.sample_reports import GroupOutcome, SampleInfo
@@ -93,6 +94,16 @@ class LaneStallEvent(Event):
     """What the longest such call took that was measured; empty before the first has ended."""
     stack: tuple[Text, ...] = ()
     """Where in its program the lane is, the innermost call last; empty while its process does not answer."""
+
+
+class OutOfMemoryEvent(Event):
+    """A lane's device had not enough memory for a call. The work goes on in smaller calls."""
+
+    type: Literal["out_of_memory"] = "out_of_memory"
+    lane: str
+    shortage: MemoryShortage
+    sentence: str
+    """What happened and what the plan had said, without the lane's name, which comes first."""
 
 
 class StateEvent(Event):
@@ -373,6 +384,7 @@ RunEvent = Annotated[
     | LanesEvent
     | LaneStartEvent
     | LaneStallEvent
+    | OutOfMemoryEvent
     | StateEvent
     | ResumedEvent
     | MetricsEvent

@@ -10,6 +10,17 @@ from typing import Any
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.prompts import Prompt
 from worker.contracts.sections import SamplingSpec
+from worker.contracts.spec_bounds import MAX_SEQUENCE_LENGTH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceLength:
+    """How many tokens of a prompt a family reads, as its pipeline in diffusers documents it."""
+
+    default: int = 512
+    most: int = 512
+    is_padded: bool = True
+    """Whether shorter prompts are padded to it; otherwise an embedding is as long as its prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +29,9 @@ class FamilyTraits:
 
     guidance: GuidanceKind
     """How its checkpoints apply guidance. A distilled checkpoint may have none, and takes a scale of 1 only."""
+    sequence_length: SequenceLength = SequenceLength()
+    """What `sampling.max_sequence_length` stands for where it is empty, and the most that it may be. A distilled
+    checkpoint may have a default of its own."""
     takes_negative_prompt: bool = False
     """Whether its pipeline takes a negative prompt."""
     may_have_two_experts: bool = False
@@ -34,16 +48,28 @@ class FamilyTraits:
 
 FAMILY_TRAITS: Mapping[ModelFamily, FamilyTraits] = {
     ModelFamily.FLUX: FamilyTraits(guidance=GuidanceKind.EMBEDDED),
-    ModelFamily.SD3: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True),
+    ModelFamily.SD3: FamilyTraits(
+        guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True, sequence_length=SequenceLength(default=256)
+    ),
     ModelFamily.FLUX2: FamilyTraits(guidance=GuidanceKind.EMBEDDED),
     ModelFamily.FLUX2_KLEIN: FamilyTraits(guidance=GuidanceKind.TRUE_CFG),
-    ModelFamily.QWEN_IMAGE: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True),
-    ModelFamily.Z_IMAGE: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True),
+    ModelFamily.QWEN_IMAGE: FamilyTraits(
+        guidance=GuidanceKind.TRUE_CFG,
+        takes_negative_prompt=True,
+        sequence_length=SequenceLength(most=MAX_SEQUENCE_LENGTH, is_padded=False),
+    ),
+    ModelFamily.Z_IMAGE: FamilyTraits(
+        guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True, sequence_length=SequenceLength(is_padded=False)
+    ),
     ModelFamily.WAN: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True, frames_per_latent=4),
     ModelFamily.WAN22: FamilyTraits(
         guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True, may_have_two_experts=True, frames_per_latent=4
     ),
-    ModelFamily.HUNYUAN_VIDEO: FamilyTraits(guidance=GuidanceKind.EMBEDDED, frames_per_latent=4),
+    ModelFamily.HUNYUAN_VIDEO: FamilyTraits(
+        guidance=GuidanceKind.EMBEDDED,
+        frames_per_latent=4,
+        sequence_length=SequenceLength(default=256, most=256),
+    ),
 }
 
 
@@ -77,6 +103,12 @@ def sampling_problems(family: ModelFamily, sampling: SamplingSpec) -> list[str]:
                 f"`sampling.guidance_scale` must be > 1 where `guidance_scale_2` is given, got "
                 f"{sampling.guidance_scale}: the pipeline applies guidance to both experts or to neither"
             )
+    most, asked = traits.sequence_length.most, sampling.max_sequence_length
+    if asked is not None and asked > most:
+        found.append(
+            f"`sampling.max_sequence_length` must be ≤ {most} for {family}, got {asked}: its text encoder was trained "
+            "with no more tokens"
+        )
     if sampling.negative_prompt and not traits.takes_negative_prompt:
         found.append(
             f"`sampling.negative_prompt` must be empty for {family}, got {sampling.negative_prompt!r}: "

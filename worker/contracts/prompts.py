@@ -24,9 +24,6 @@ MAX_METADATA_BYTES = 16_384
 """Of one prompt, as JSON: a task of many objects takes some hundred bytes. Files belong below a model root."""
 MAX_PICTURES = 8
 """Of one prompt: models that take reference pictures take up to about five."""
-MAX_PROMPTS_UP_FRONT = 512
-"""The most prompts that are encoded up front, 2 to 8 GiB of host memory at 4 MiB (FLUX.1) to 16 MiB (FLUX.2) each. With
-more, a lane keeps its text encoders and encodes a prompt when it comes, since it sees few prompts of a large set."""
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]*$"
 MAX_ID_CHARS = 64
 MAX_METADATA_FIELDS = 256

@@ -16,6 +16,7 @@ from worker.contracts.spec_bounds import (
     MAX_INLINE_PROMPTS,
     MAX_LORA_TARGETS,
     MAX_MODULE_NAME_CHARS,
+    MAX_SEQUENCE_LENGTH,
     BatchCount,
     DenoisingStepCount,
     PositiveCoefficient,
@@ -116,6 +117,11 @@ class SamplingSpec(Contract):
     negative_prompt: Annotated[str, Field(max_length=2000)] = ""
     """Prompt that true CFG steers away from, the same for all samples. Empty is usual in training. It has an effect
     only with a guidance scale above 1."""
+    max_sequence_length: Annotated[int, Field(ge=1, le=MAX_SEQUENCE_LENGTH)] | None = None
+    """Tokens of the text encoder after which a prompt is cut off: T5's, or the language model's. Empty: what the
+    family's pipeline takes (512; 256 for Stable Diffusion 3, FLUX.1-schnell and HunyuanVideo), which is also the most,
+    but for Stable Diffusion 3 (512) and Qwen-Image (1024). Most families pad every prompt to it, so that a lower number
+    saves time and memory in each pass; the model was trained with the usual one."""
     batched_cfg: bool = False
     """Compute both predictions of true CFG in one forward pass of twice the batch. Faster where a batch leaves the GPU
     underused, at the price of activation memory; leave it off when memory is short."""

@@ -40,6 +40,8 @@ MAX_MODULE_NAME_CHARS = 200
 """The longest name of a layer in diffusers is a quarter of it."""
 MAX_TRANSFORMER_BLOCKS = 1000
 """The largest transformer of diffusers has some 60."""
+MAX_SEQUENCE_LENGTH = 1024
+"""What Qwen-Image's pipeline takes at most, and no other family takes more."""
 MAX_PICTURES_PER_CALL = 4096
 """Of a scorer: 256 times the default, more than the largest card holds."""
 

@@ -18,6 +18,7 @@ from worker.engine.control.group_reporter import GroupReporter
 from worker.engine.control.lend_reporter import LendReporter
 from worker.engine.control.metrics_reporter import MetricsReporter
 from worker.engine.control.prompt_schedule import PromptSchedule
+from worker.engine.control.request_encoder import RequestEncoder
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.sample_reporter import SampleReporter
 from worker.engine.control.schedule_logger import ScheduleLogger
@@ -75,6 +76,8 @@ def build_components(
         samples=samples,
         client=client,
         commands=commands,
+        # Lanes of other classes load no model.
+        encoded=RequestEncoder(answer, lanes, prompts).is_done if actor_classes is ACTOR_CLASSES else lambda _: True,
         first_batch=0 if answer.origin is None else answer.origin.batch,
     )
     return RunComponents(

@@ -36,6 +36,7 @@ from typing import Any
 
 import ray
 
+from worker.contracts.events import OutOfMemoryEvent
 from worker.contracts.lanes import LaneWork
 from worker.contracts.states import Phase, RunState
 from worker.engine.actors.reports import CallReport
@@ -345,6 +346,8 @@ class Controller:
         self._watchdog.answered(lane, work, report)
         for record in report.logs:
             self._components.telemetry.logs.forward(lane, record)
+        for shortage in report.shortages:
+            self._client.emit(OutOfMemoryEvent, lane=lane, shortage=shortage, sentence=shortage.sentence)
 
     def _handle_event(self, event: Event) -> None:
         """Pass an event on to the scheduler, and do what is due between batches."""

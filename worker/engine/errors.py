@@ -53,6 +53,15 @@ class LendingError(EngineError):
     """A trainer lane was asked to generate in a run that does not lend, or to train while it is lent."""
 
 
+class DeviceMemoryError(EngineError):
+    """A device has not enough memory for a call that cannot be made smaller."""
+
+
+class OpenGradientsLostError(EngineError):
+    """A backward pass ran out of memory over gradients that are open: what it has added to them is not known, so the
+    run must go back to its last checkpoint."""
+
+
 class CheckpointError(EngineError):
     """A checkpoint cannot be written, or was written for other parameters or in another format."""
 

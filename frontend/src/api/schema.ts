@@ -4573,7 +4573,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "items";
-            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"])[];
+            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"])[];
         };
         readonly JsonValue: Json;
         readonly LabelsToTry: {
@@ -5471,6 +5471,33 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Member"][];
         };
+        /**
+         * MemoryShortage
+         * @description One failed call. Its work went on in smaller calls.
+         */
+        readonly MemoryShortage: {
+            /** @description What the device was to do, as the rest of a sentence: `generate 16 trajectories`. */
+            readonly work: string;
+            /**
+             * @description What the call asked for last; empty where the device's library does not say.
+             * @default null
+             */
+            readonly asked_bytes: number | null;
+            /**
+             * @description The device's memory; empty for a CPU.
+             * @default null
+             */
+            readonly capacity_bytes: number | null;
+            /**
+             * @description What the memory plan says such a lane holds, by purpose; empty for a model or device without a profile.
+             * @default {}
+             */
+            readonly planned_bytes: {
+                readonly [key: string]: number;
+            };
+            /** @description What was done, as a clause: `in calls of 8 from now on`. */
+            readonly remedy: string;
+        };
         /** @enum {string} */
         readonly MessageForm: "standard" | "slack" | "discord" | "email";
         /**
@@ -6022,6 +6049,50 @@ export interface components {
         };
         /** @enum {string} */
         readonly OrderEnum: "created" | "name" | "state" | "progress" | "reward" | "started" | "duration";
+        /**
+         * OutOfMemoryEvent
+         * @description A lane's device had not enough memory for a call. The work goes on in smaller calls.
+         */
+        readonly OutOfMemoryEvent: {
+            readonly seq: number;
+            readonly at: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "out_of_memory";
+            readonly lane: string;
+            readonly shortage: components["schemas"]["MemoryShortage"];
+            /** @description What happened and what the plan had said, without the lane's name, which comes first. */
+            readonly sentence: string;
+        };
+        /**
+         * OutOfMemoryFields
+         * @description A lane's device had not enough memory for a call. The work goes on in smaller calls.
+         */
+        readonly OutOfMemoryFields: {
+            readonly lane: string;
+            readonly shortage: components["schemas"]["MemoryShortage"];
+            /** @description What happened and what the plan had said, without the lane's name, which comes first. */
+            readonly sentence: string;
+        };
+        /**
+         * OutOfMemoryItem
+         * @description A `out_of_memory` event in the stream.
+         */
+        readonly OutOfMemoryItem: {
+            /** @description The item's number in the run's stream. */
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "out_of_memory";
+            /** @description Unix time in seconds, by the driver's clock. */
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["OutOfMemoryFields"];
+        };
         readonly PatchedAccountRights: {
             /** @description Whether the user may manage nodes, GPUs, pools and shares. */
             readonly is_pool_admin?: boolean;
@@ -7999,7 +8070,7 @@ export interface components {
              */
             readonly resize: components["schemas"]["Resize"] | null;
         };
-        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["LaneStartEvent"] | components["schemas"]["LaneStallEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
+        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["LaneStartEvent"] | components["schemas"]["LaneStallEvent"] | components["schemas"]["OutOfMemoryEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
         readonly RunGroup: {
             /** @description What its runs have in common; empty for no tag, no preset or a deleted account. */
@@ -8176,6 +8247,7 @@ export interface components {
              *       "guidance_scale_2": null,
              *       "train_guidance_scale": null,
              *       "negative_prompt": "",
+             *       "max_sequence_length": null,
              *       "batched_cfg": false,
              *       "sde_type": "flow",
              *       "noise_level": 0.7,
@@ -8640,6 +8712,14 @@ export interface components {
              * @default
              */
             readonly negative_prompt: string;
+            /**
+             * @description Tokens of the text encoder after which a prompt is cut off: T5's, or the language model's. Empty: what the
+             *     family's pipeline takes (512; 256 for Stable Diffusion 3, FLUX.1-schnell and HunyuanVideo), which is also the most,
+             *     but for Stable Diffusion 3 (512) and Qwen-Image (1024). Most families pad every prompt to it, so that a lower number
+             *     saves time and memory in each pass; the model was trained with the usual one.
+             * @default null
+             */
+            readonly max_sequence_length: number | null;
             /**
              * @description Compute both predictions of true CFG in one forward pass of twice the batch. Faster where a batch leaves the GPU
              *     underused, at the price of activation memory; leave it off when memory is short.
@@ -9226,7 +9306,7 @@ export interface components {
              */
             readonly num_per_batch: number;
         };
-        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
+        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
         /**
          * SweepBody
          * @description A sweep in full.
@@ -9957,6 +10037,7 @@ export type LoraSpec = components['schemas']['LoraSpec'];
 export type Me = components['schemas']['Me'];
 export type Member = components['schemas']['Member'];
 export type MemberPage = components['schemas']['MemberPage'];
+export type MemoryShortage = components['schemas']['MemoryShortage'];
 export type MessageForm = components['schemas']['MessageForm'];
 export type Metric = components['schemas']['Metric'];
 export type MetricsEvent = components['schemas']['MetricsEvent'];
@@ -9998,6 +10079,9 @@ export type OperationState = components['schemas']['OperationState'];
 export type OperationTarget = components['schemas']['OperationTarget'];
 export type OptimizerSpec = components['schemas']['OptimizerSpec'];
 export type OrderEnum = components['schemas']['OrderEnum'];
+export type OutOfMemoryEvent = components['schemas']['OutOfMemoryEvent'];
+export type OutOfMemoryFields = components['schemas']['OutOfMemoryFields'];
+export type OutOfMemoryItem = components['schemas']['OutOfMemoryItem'];
 export type PatchedAccountRights = components['schemas']['PatchedAccountRights'];
 export type PatchedAnnotationsToWrite = components['schemas']['PatchedAnnotationsToWrite'];
 export type PatchedMemberRole = components['schemas']['PatchedMemberRole'];
@@ -14869,6 +14953,8 @@ export const operationKindValues: ReadonlyArray<FlattenedDeepRequired<components
 export const operationStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationState"]> = ["waiting", "running", "succeeded", "failed", "cancelled"];
 export const operationTargetTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationTarget"]["type"]> = ["run", "sweep", "gpu", "node"];
 export const orderEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OrderEnum"]> = ["created", "name", "state", "progress", "reward", "started", "duration"];
+export const outOfMemoryEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OutOfMemoryEvent"]["type"]> = ["out_of_memory"];
+export const outOfMemoryItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OutOfMemoryItem"]["type"]> = ["out_of_memory"];
 export const periodEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PeriodEnum"]> = ["month", "whole"];
 export const phaseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Phase"]> = ["bootstrap", "place_lanes", "load_model", "restore", "evaluate", "train", "checkpoint", "export", "finish"];
 export const phaseEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseEvent"]["type"]> = ["phase"];

@@ -7,6 +7,7 @@ import type {
   LendItem,
   LogItem,
   MetricsItem,
+  OutOfMemoryItem,
   PhaseItem,
   PublishItem,
   ResumedItem,
@@ -59,6 +60,11 @@ export function laneStallItem(fields: Partial<LaneStallFields> = {}, stream_seq 
     ...fields,
   };
   return { ...envelope({ stream_seq, attempt }), type: "lane_stall", body };
+}
+
+export function outOfMemoryItem(lane: string, sentence: string, stream_seq = 1): OutOfMemoryItem {
+  const shortage = { work: "decode", asked_bytes: null, capacity_bytes: null, planned_bytes: {}, remedy: "" };
+  return { ...envelope({ stream_seq }), type: "out_of_memory", body: { lane, sentence, shortage } };
 }
 
 export function resumedItem(stream_seq: number, batch: number): ResumedItem {

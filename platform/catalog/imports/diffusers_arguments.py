@@ -18,6 +18,7 @@ AS_THEY_ARE = {
     "adam_weight_decay": "optimizer.weight_decay",
     "max_grad_norm": "optimizer.max_grad_norm",
     "guidance_scale": "sampling.guidance_scale",
+    "max_sequence_length": "sampling.max_sequence_length",
     "train_batch_size": "batch.micro_batch_size",
     "num_validation_images": "evaluation.num_samples_per_prompt",
     "checkpoints_total_limit": "checkpoint.num_kept",
@@ -27,7 +28,7 @@ NOT_OF_A_RUN = (
     *("hub_model_id", "revision", "variant", "allow_tf32", "local_rank", "dataloader_num_workers", "adam_epsilon"),
     *("use_8bit_adam", "gradient_checkpointing", "cache_latents", "offload", "upcast_before_saving"),
     *("prior_generation_precision", "image_interpolation_mode", "enable_xformers_memory_efficient_attention"),
-    *("max_sequence_length", "enable_npu_flash_attention", "set_grads_to_none", "sample_batch_size"),
+    *("enable_npu_flash_attention", "set_grads_to_none", "sample_batch_size"),
     # Of options that are left out where they are asked for.
     *("prior_loss_weight", "num_class_images", "text_encoder_lr", "adam_weight_decay_text_encoder", "lr_num_cycles"),
     *("lr_power", "prodigy_beta3", "prodigy_decouple", "prodigy_use_bias_correction", "prodigy_safeguard_warmup"),

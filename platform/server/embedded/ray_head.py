@@ -91,6 +91,7 @@ class RayHead:
             # An actor sets its visible devices from its lane, so Ray must not clear them for an actor without GPUs.
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
             "OMP_NUM_THREADS": inherited.get("OMP_NUM_THREADS", "1"),
+            "TANDEM_EMBEDDINGS": inherited.get("TANDEM_EMBEDDINGS", str(self.var / "embeddings")),
         }
         # Not the command `ray`, whose first line may name an interpreter in a moved folder.
         argv = (str(Path(env["PATH"].split(":")[0]) / "python"), "-P", str(RAY_START), "start", *self._flags())

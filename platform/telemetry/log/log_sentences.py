@@ -18,6 +18,7 @@ from worker.contracts.events import (
     LaneStartEvent,
     LendEvent,
     LogEvent,
+    OutOfMemoryEvent,
     PhaseEvent,
     PlanEvent,
     PublishEvent,
@@ -64,6 +65,8 @@ def log_line(event: RunEvent) -> LogLine | None:
             return _judged(event)
         case LaneStallEvent(state=state):
             return LogLine(_STALLS[state], _stall(event))
+        case OutOfMemoryEvent(lane=lane, sentence=sentence):
+            return LogLine(LogLevel.WARNING, f"{lane} {sentence}")
         case SamplesEvent(samples=samples, batch=batch, purpose=purpose, policy_version=version):
             return LogLine(LogLevel.DEBUG, f"{len(samples)} samples of batch {batch} ({purpose}, v{version})")
         case PublishEvent(policy_version=version, num_tensors=number, num_bytes=size, seconds=seconds):

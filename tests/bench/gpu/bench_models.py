@@ -25,8 +25,8 @@ from worker.contracts.sections import BaseModelSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.models.pipeline_loading import WITHOUT_TEXT
-from worker.engine.models.registry import encode_prompts, load_model
+from worker.engine.models.pipeline_loading import TEXT_ONLY, WITHOUT_TEXT
+from worker.engine.models.registry import load_model
 from worker.engine.types import GroupBatch, PublishedShard
 from worker.fixtures.tiny_models.tiny_pipelines import build_tiny_checkpoint
 from worker.scheduling.planning.workload import Workload
@@ -136,7 +136,8 @@ def drawn_groups(bench: GpuBench, loaded: LoadedModel, spec: RunSpec) -> tuple[P
 def _load(bench: GpuBench, model: BenchModel) -> LoadedModel:
     tiny = build_tiny_checkpoint(model.family, bench.folder / "tiny")
     spec = BaseModelSpec(family=model.family, dtype=model.dtype)
-    encoded = encode_prompts(spec, str(tiny), [PROMPT])
+    encoder = load_model(spec, str(tiny), parts=TEXT_ONLY, device="cpu")
+    encoded = {PROMPT: encoder.encode_prompt(PROMPT)}
     base = profile_of(BaseModelSpec(path=model.hub_id, family=model.family))
     folder = configured_folder(tiny, bench.folder / model.name, model.configs)
 

@@ -22,7 +22,7 @@ import torch
 from accelerate import init_empty_weights
 
 from worker.contracts.names import ModelFamily
-from worker.engine.models.embeddings import PromptEmbeds, prompt_key
+from worker.engine.models.embeddings import EmbeddingsInMemory, PromptEmbeds
 from worker.engine.models.pipeline_loading import Part
 from worker.engine.models.precision import DTYPES
 from worker.engine.models.registry import MODEL_ADAPTERS
@@ -133,7 +133,7 @@ def resident(model: ResidentModel) -> Iterator[None]:
             loaded = super().load(
                 path, device, dtype, wanted=wanted - {Part.TEXT_ENCODERS}, given={**shared, **(given or {})}
             )
-            loaded.import_embeddings(model.embeddings)
+            loaded.embeddings = EmbeddingsInMemory(model.embeddings)
             return loaded
 
     with patch.dict(MODEL_ADAPTERS, {model.family: Resident}):
@@ -155,6 +155,4 @@ def random_embeddings(like: PromptEmbeds, config: Any, num_tokens: int, prompts:
         "text_ids": lambda: torch.zeros(num_tokens, 3),
         "mask": lambda: torch.ones(1, num_tokens),
     }
-    return {
-        prompt_key(prompt): {name: made[name]().to(tensor.dtype) for name, tensor in like.items()} for prompt in prompts
-    }
+    return {prompt: {name: made[name]().to(tensor.dtype) for name, tensor in like.items()} for prompt in prompts}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from worker.contracts.commands import CommandKind, RunCommand
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control.checkpoint_directory import RunPosition
@@ -24,13 +25,17 @@ class Setup:
     def __init__(self, spec: RunSpec, client: Any) -> None:
         self.fragments = FragmentStore()
         samples: Any = SimpleNamespace(report=lambda *arguments: None)
+        self.commands = CommandQueue(client)
+        self.encoded = list[tuple[Prompt, ...]]()
+        """The prompts that are encoded."""
         self.evaluations = EvaluationManager(
             spec=spec,
             prompts=PromptSchedule(spec, [Prompt(text="a"), Prompt(text="b")]),
             fragments=self.fragments,
             samples=samples,
             client=client,
-            commands=CommandQueue(client),
+            commands=self.commands,
+            encoded=lambda prompts: tuple(prompts) in self.encoded,
         )
 
     def begin(self, batch: int) -> None:
@@ -100,3 +105,13 @@ def test_an_evaluation_that_is_complete_does_not_begin_again_after_a_rewind(setu
 
 def test_an_attempt_evaluates_first_at_the_start_and_the_end_of_the_run_alone(setup: Setup) -> None:
     assert [batch for batch in range(NUM_BATCHES + 1) if setup.evaluations.is_due_first(batch)] == [0, NUM_BATCHES]
+
+
+def test_samples_of_own_prompts_begin_once_these_are_encoded(setup: Setup) -> None:
+    asked = (Prompt(text="something new"),)
+    setup.commands.sample_commands.append(RunCommand(id="c1", kind=CommandKind.SAMPLE_NOW, prompts=asked))
+    assert setup.evaluations.next_request(batch=3, policy_version=3) is None
+    setup.encoded.append(asked)
+    request = setup.evaluations.next_request(batch=3, policy_version=3)
+    assert request is not None and request.num_groups == 1
+    assert setup.evaluations.next_request(batch=3, policy_version=3) is None, "one is under way"

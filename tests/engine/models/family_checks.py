@@ -16,6 +16,7 @@ from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
 from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import add_lora, lora_parameters
+from worker.engine.models.prompt_encoding import run_embeddings
 from worker.engine.models.registry import MODEL_ADAPTERS, load_model
 from worker.engine.rollout.denoising import sample_ode
 from worker.engine.rollout.sampler import Sampler
@@ -124,12 +125,13 @@ def run_spec_of(family: ModelFamily, **sections: Any) -> RunSpec:
 
 def run_one_batch(spec: RunSpec, path: str) -> tuple[UpdateStats, PullReceipt, LoadedVersion]:
     """Draw, train, publish and pull one batch in this process; the replay gate is checked."""
-    trainer = TrainerRank(spec, path, 0, 1)
+    embeddings = run_embeddings(spec, path, spec.prompts.inline)
+    trainer = TrainerRank(spec, path, 0, 1, embeddings=embeddings)
     groups = draw_groups(spec, path, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)
     check_replay_gate(stats, spec.replay_bounds)
     assert trainer.commit()["grad_norm"] > 0
-    sampler = Sampler.load(spec, path)
+    sampler = Sampler.load(spec, path, embeddings=embeddings)
     published = trainer.version(1)
     return stats, sampler.pull(published), published
 

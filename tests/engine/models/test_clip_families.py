@@ -29,13 +29,13 @@ from tests.engine.models.family_checks import (
 )
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
-from worker.contracts.prompts import Prompt
-from worker.contracts.sections import BaseModelSpec, LoraSpec
+from worker.contracts.prompts import Prompt, parse_prompts
+from worker.contracts.sections import LoraSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.pipeline_loading import Part
-from worker.engine.models.registry import encode_prompts
+from worker.engine.models.prompt_encoding import run_embeddings
 from worker.engine.models.wan import WanAdapter
 from worker.engine.reward.scorer import Scorer
 from worker.engine.rollout.sampler import Sampler
@@ -243,7 +243,7 @@ def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
     checkpoint: tuple[ModelFamily, str], model: ModelAdapter
 ) -> None:
     family, path = checkpoint
-    embeddings = encode_prompts(BaseModelSpec(family=family), path, [PROMPT, ""])
+    embeddings = run_embeddings(run_spec_of(family), path, parse_prompts((PROMPT,)))
     lean = load_family(family, path, parts=frozenset({Part.TRANSFORMER}), embeddings=embeddings)
     sampling = sampling_of(family, **CLIP, guidance_scale=3.0)
     noise, sigma = noise_for(model, sampling), torch.full((2,), 0.7)

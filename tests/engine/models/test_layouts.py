@@ -21,7 +21,7 @@ from worker.contracts.sections import BaseModelSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models import pipeline_loading
 from worker.engine.models.pipeline_loading import TEXT_ONLY, Part
-from worker.engine.models.registry import encode_prompts
+from worker.engine.models.registry import load_model
 from worker.engine.models.stored_tensors import stored_files
 
 SD3 = ModelFamily.SD3
@@ -140,7 +140,10 @@ def test_text_encoders_are_gone_once_prompts_are_encoded(
     monkeypatch.setattr(gc, "collect", lambda: 0)
     gc.disable()
     try:
-        encode_prompts(BaseModelSpec(family=family), checkpoint_of(family), [PROMPT])
+        model = load_model(BaseModelSpec(family=family), checkpoint_of(family), parts=TEXT_ONLY)
+        model.encode_prompts([PROMPT])
+        model.drop_text_encoders()
+        del model
         alive = [encoder() for encoder in encoders if encoder() is not None]
     finally:
         gc.enable()

@@ -27,14 +27,15 @@ from tests.engine.models.family_checks import (
 )
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
-from worker.contracts.prompts import Prompt
+from worker.contracts.prompts import Prompt, parse_prompts
 from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.conditioning import joined
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.pipeline_loading import Part
-from worker.engine.models.registry import encode_prompts, load_model
+from worker.engine.models.prompt_encoding import run_embeddings
+from worker.engine.models.registry import load_model
 from worker.engine.trainer.export import LORA_FILE
 
 FAMILIES = [family for family, traits in FAMILY_TRAITS.items() if not traits.makes_clips]
@@ -224,8 +225,8 @@ def test_a_target_that_fits_nothing_is_refused_with_what_exists(
 def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
     family: ModelFamily, model: ModelAdapter, checkpoint_of: CheckpointOf
 ) -> None:
-    path, spec = checkpoint_of(family), BaseModelSpec(family=family)
-    embeddings = encode_prompts(spec, path, [PROMPT, ""])
+    path = checkpoint_of(family)
+    embeddings = run_embeddings(run_spec_of(family), path, parse_prompts((PROMPT,)))
     lean = load_family(family, path, parts=frozenset({Part.TRANSFORMER}), embeddings=embeddings)
     sampling = sampling_of(family, guidance_scale=3.0)
     noise, sigma = noise_for(model, sampling), torch.full((2,), 0.7)
@@ -238,13 +239,26 @@ def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
         lean.decode(noise, **SIZE)
 
 
-def test_a_prompt_that_was_not_encoded_up_front_fetches_the_text_encoders(
+def test_a_prompt_that_was_not_encoded_up_front_is_encoded_on_the_cpu(
     family: ModelFamily, model: ModelAdapter, checkpoint_of: CheckpointOf
 ) -> None:
     lean = load_family(family, checkpoint_of(family))
     lean.drop_text_encoders()
     embeds, expected = lean.encode_prompt("a green triangle"), model.encode_prompt("a green triangle")
     assert all(torch.equal(embeds[name], expected[name]) for name in expected)
+
+
+def test_a_prompt_is_cut_off_where_the_pipeline_cuts_it(
+    family: ModelFamily, model: ModelAdapter, pipeline: Any, checkpoint_of: CheckpointOf
+) -> None:
+    # Less than the prompt's tokens, or than what all prompts are padded to. Of fewer rows torch forms products in
+    # another order for the pipeline's copies of a prompt than for one that is broadcast.
+    length = 4 if FAMILY_TRAITS[family].sequence_length.is_padded else 2
+    sampling = sampling_of(family, max_sequence_length=length)
+    cut = load_family(family, checkpoint_of(family), max_sequence_length=length)
+    ours = draw_with_adapter(cut, sampling).latents
+    assert torch.equal(ours, draw_with_diffusers(pipeline, model, sampling).latents)
+    assert not torch.equal(ours, draw_with_adapter(model, sampling_of(family)).latents)
 
 
 def test_a_size_that_the_model_cannot_draw_is_refused(model: ModelAdapter) -> None:

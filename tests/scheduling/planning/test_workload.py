@@ -5,17 +5,16 @@ from typing import Any
 import pytest
 
 from worker.contracts.names import RewardName
-from worker.contracts.prompts import MAX_PROMPTS_UP_FRONT
 from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.clip_frames import NUM_JUDGED_FRAMES as JUDGED_BY_THE_ENGINE
 from worker.scheduling.core.costs import CostKind
 from worker.scheduling.planning.cost_estimates import pool_costs
 from worker.scheduling.planning.memory import MemoryRole, generation_activations, lane_memory
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import CPU_CORE, H100
+from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S
 from worker.scheduling.profiles.scorer_costs import NUM_JUDGED_FRAMES, SCORERS, ScoringCost
 
-MANY_PROMPTS = {"inline": [f"prompt {number}" for number in range(MAX_PROMPTS_UP_FRONT + 1)]}
+SHARDED = {"config": "zero3"}
 NFT, DPO = {"name": "diffusion_nft"}, {"name": "diffusion_dpo"}
 GUIDED = {"guidance_scale": 4.0}
 
@@ -156,13 +155,29 @@ def test_of_a_clip_eight_frames_are_judged_and_its_motion_on_all() -> None:
     assert judged.core_seconds == pytest.approx(0.081 * 33 * 240 * 416 / 1e6)
 
 
-def test_more_prompts_than_are_encoded_before_the_run_cost_every_lane_seconds_and_memory() -> None:
-    few, many = (Workload.of(request) for request in (spec(), spec(prompts=MANY_PROMPTS)))
-    before, late = (pool_costs(work, (H100,), num_reward=1).lanes[0] for work in (few, many))
-    # Qwen2.5-VL: 8.29e9 parameters, 2 operations each for 64 tokens, at the card's efficiency in generation.
-    seconds = 2 * 8.29e9 * 64 / (H100.peak_flops * H100.generation_efficiency.value)
-    assert late.generate.per_call - before.generate.per_call == pytest.approx(seconds)
-    assert late.accumulate.per_call - before.accumulate.per_call == pytest.approx(seconds)
-    for role in MemoryRole:
-        held = lane_memory(many, H100, role).total - lane_memory(few, H100, role).total
-        assert held == pytest.approx(2 * 8.29e9)
+def test_prompts_are_encoded_before_the_policy_is_loaded_and_their_encoders_count_there_alone() -> None:
+    work = Workload.of(spec())
+    largest = {role: lane_memory(work, H100, role) for role in MemoryRole}
+    assert all(memory.weights and not memory.text_encoders for memory in largest.values())
+    # FLUX.2 dev's Mistral is larger than what ZeRO 3 leaves of the transformer on each of 8 ranks.
+    flux2 = Workload.of(
+        spec(base_model={"path": "black-forest-labs/FLUX.2-dev", "family": "flux2", "dtype": "bf16"}, deepspeed=SHARDED)
+    )
+    encoding = lane_memory(flux2, H100, MemoryRole.TRAINER, num_ranks=8)
+    assert (encoding.text_encoders, encoding.weights, encoding.optimizer) == (2 * 24.0e9, 0.0, 0.0)
+    # On 48 GB they do not fit, and encode on the CPU.
+    assert not lane_memory(flux2, L40S, MemoryRole.TRAINER, num_ranks=8).text_encoders
+
+
+def test_a_lower_prompt_length_shortens_every_pass() -> None:
+    def text_tokens(path: str, family: str, **sampling: int) -> int:
+        model = {"path": path, "family": family, "dtype": "bf16"}
+        return Workload.of(spec(base_model=model, sampling=sampling)).profile.text_tokens
+
+    assert text_tokens("black-forest-labs/FLUX.1-dev", "flux") == 512
+    assert text_tokens("black-forest-labs/FLUX.1-dev", "flux", max_sequence_length=128) == 128
+    # 77 tokens of CLIP come on top of T5's.
+    sd3 = "stabilityai/stable-diffusion-3.5-large"
+    assert [text_tokens(sd3, "sd3", max_sequence_length=length) for length in (128, 512)] == [205, 589]
+    # Not padded: prompts are as long as they are.
+    assert [text_tokens("Qwen/Qwen-Image", "qwen_image", max_sequence_length=n) for n in (32, 1024)] == [32, 64]

@@ -22,6 +22,7 @@ import ray
 
 from worker.engine.actors.reports import CallReport, LaneLocation, LaneProgress
 from worker.engine.devices.visibility import check_device, see_only, visible_uuids
+from worker.engine.shortage_notes import take_shortages
 from worker.engine.step_count import num_steps
 from worker.engine.telemetry.log_forwarding import BufferingHandler
 from worker.engine.unwanted_imports import without_unwanted_imports
@@ -87,8 +88,10 @@ class LaneActor:
             gc.enable()
 
     def _report(self, start: float, value: T) -> CallReport[T]:
-        """The report of a call that began at `start` and ends now, with the log records since the last report."""
-        return CallReport(start=start, end=time.monotonic(), value=value, logs=self._logs.take())
+        """The report of a call that began at `start` and ends now, with the log records and shortages since the last
+        report."""
+        end = time.monotonic()
+        return CallReport(start=start, end=end, value=value, logs=self._logs.take(), shortages=take_shortages())
 
 
 def working_stack() -> tuple[str, ...]:

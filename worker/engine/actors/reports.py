@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from worker.contracts.memory_shortages import MemoryShortage
 from worker.engine.telemetry.log_forwarding import LogRecord
 from worker.scheduling.core.messages import MicroBatchKey
 
@@ -45,6 +46,8 @@ class CallReport(Generic[T]):
     """The result of the call."""
     logs: tuple[LogRecord, ...] = ()
     """What the lane has logged since its previous report."""
+    shortages: tuple[MemoryShortage, ...] = ()
+    """For what its device had no memory since then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,12 @@ Both use fixed seeds that training never uses, so pictures of one prompt and mem
 An evaluation may still be under way when the next one is due, since it is generated and scored beside the batches.
 """
 
+from collections.abc import Callable, Sequence
+
 from worker.contracts.commands import RunCommand
 from worker.contracts.events import EvaluationEvent, MetricsEvent
 from worker.contracts.metric_names import Metric
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control.checkpoint_directory import RunPosition
 from worker.engine.control.command_queue import CommandQueue
@@ -38,10 +41,12 @@ class EvaluationManager:
         samples: SampleReporter,
         client: TelemetryClient,
         commands: CommandQueue,
+        encoded: Callable[[Sequence[Prompt]], bool] = lambda _: True,
         first_batch: int = 0,
     ) -> None:
         """
         Args:
+            encoded: whether the prompts of a request are encoded; called again and again until they are.
             first_batch: complete batches that the run begins with: those of the checkpoint that it was forked from.
         """
         self._spec = spec
@@ -51,6 +56,7 @@ class EvaluationManager:
         self._samples = samples
         self._client = client
         self._commands = commands
+        self._encoded = encoded
         self._command: RunCommand | None = None
         """The `sample_now` command whose samples are under way."""
         self._last_begun: int | None = None
@@ -93,8 +99,11 @@ class EvaluationManager:
         )
 
     def next_request(self, *, batch: int, policy_version: int) -> EvaluationRequested | None:
-        """Begin the oldest waiting `sample_now` command on `policy_version`, unless another one is under way."""
+        """Begin the oldest waiting `sample_now` command on `policy_version`, once its prompts are encoded, unless
+        another one is under way."""
         if self._command is not None or not self._commands.sample_commands:
+            return None
+        if not self._encoded(self._commands.sample_commands[0].prompts):
             return None
         self._command = self._commands.sample_commands.popleft()
         self._prompts.requested = self._command.prompts or self._prompts.held_out

@@ -16,7 +16,7 @@ from ray import ObjectRef
 
 from worker.contracts.lanes import LaneWork
 from worker.engine.actors.reports import CallReport
-from worker.engine.errors import EngineError
+from worker.engine.errors import EngineError, OpenGradientsLostError
 
 
 class RewindNeededError(EngineError):
@@ -131,6 +131,8 @@ class PendingCalls:
             return
         except ray.exceptions.RayTaskError as error:
             if call.otherwise is None or not (error.cause is None or isinstance(error.cause, call.tolerated)):
+                if isinstance(error.cause, OpenGradientsLostError):
+                    raise RewindNeededError(str(error.cause)) from error
                 raise
             self.forget_lane(lane)
             call.otherwise(_reason(error))

@@ -16,6 +16,13 @@ def resolve_device(device: str | torch.device | None) -> torch.device:
     return torch.device(get_accelerator().current_device_name() if device is None else device)
 
 
+def device_kind(device: torch.device) -> str:
+    """The name of the model of `device`, which decides the bits that it computes; that of the CPU is `cpu`."""
+    if device.type == "cpu":
+        return device.type
+    return str(torch.get_device_module(device).get_device_name(device))
+
+
 def group_device() -> torch.device | None:
     """The device that a process group is bound to when it is made, so that its communicator forms at once and no
     barrier has to guess; `None` where the group's backend takes none."""

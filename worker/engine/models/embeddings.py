@@ -1,12 +1,13 @@
-"""The embeddings of a run's prompts: computed once, kept on the CPU, the most recently used ones on the device as well.
+"""The embeddings of prompts as a lane uses them: kept outside its device, the last used ones on it as well.
 
-A lane that imports embeddings needs no text encoder. Thousands of prompts would not fit on the device beside the
-policy.
+```text
+encoding phase ─► EmbeddingStore on the node's disk ─► Embeddings ─► PromptEmbeddingCache on the device
+```
 """
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
+from typing import Protocol
 
 import torch
 
@@ -18,40 +19,51 @@ NUM_ON_DEVICE = 64
 """Prompts whose embeddings stay on the device: at 4 MiB (FLUX.1) to 16 MiB (FLUX.2) each, 256 MiB to 1 GiB."""
 
 
-def prompt_key(prompt: str) -> str:
-    """The key under which a prompt's embeddings are kept."""
-    return hashlib.sha256(prompt.encode()).hexdigest()
+class Embeddings(Protocol):
+    """Embeddings by prompt, outside the device."""
+
+    def find(self, prompt: str) -> PromptEmbeds | None:
+        """Those of `prompt`; `None` where it was not encoded yet."""
+
+    def keep(self, prompt: str, embeds: PromptEmbeds) -> None:
+        """Keep those of `prompt`."""
+
+    def late(self) -> "Embeddings":
+        """Where embeddings are kept that the CPU makes while the run works; `find` finds them, too."""
+
+
+class EmbeddingsInMemory(Embeddings):
+    """Embeddings in the host's memory, which nothing evicts: for tests and measurements of a few prompts."""
+
+    def __init__(self, embeddings: Mapping[str, PromptEmbeds] | None = None) -> None:
+        self._by_prompt = dict(embeddings or {})
+
+    def find(self, prompt: str) -> PromptEmbeds | None:
+        return self._by_prompt.get(prompt)
+
+    def keep(self, prompt: str, embeds: PromptEmbeds) -> None:
+        self._by_prompt[prompt] = {name: tensor.to("cpu") for name, tensor in embeds.items()}
+
+    def late(self) -> "EmbeddingsInMemory":
+        return self
 
 
 class PromptEmbeddingCache:
-    """Embeddings by `prompt_key`: all of them on the CPU, the `NUM_ON_DEVICE` last used on the device."""
+    """The embeddings of the `NUM_ON_DEVICE` prompts used last, on the device."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._on_cpu: dict[str, PromptEmbeds] = {}
         self._on_device: OrderedDict[str, PromptEmbeds] = OrderedDict()
 
-    def __contains__(self, prompt: str) -> bool:
-        return prompt_key(prompt) in self._on_cpu
-
-    def put(self, prompt: str, embeds: PromptEmbeds) -> None:
-        """Keep the embeddings of `prompt`."""
-        self._on_cpu[prompt_key(prompt)] = {name: tensor.to("cpu") for name, tensor in embeds.items()}
-
-    def get(self, prompt: str) -> PromptEmbeds:
-        """The embeddings of `prompt` on the device. Raises `KeyError` for a prompt that is not kept."""
-        key = prompt_key(prompt)
-        if key not in self._on_device:
-            self._on_device[key] = {name: tensor.to(self._device) for name, tensor in self._on_cpu[key].items()}
+    def get(self, prompt: str, embeddings: Embeddings) -> PromptEmbeds | None:
+        """Those of `prompt`, from `embeddings` where they are not on the device; `None` where they are not there
+        either."""
+        if prompt not in self._on_device:
+            found = embeddings.find(prompt)
+            if found is None:
+                return None
+            self._on_device[prompt] = {name: tensor.to(self._device) for name, tensor in found.items()}
             while len(self._on_device) > NUM_ON_DEVICE:
                 self._on_device.popitem(last=False)
-        self._on_device.move_to_end(key)
-        return self._on_device[key]
-
-    def update(self, embeddings: Mapping[str, PromptEmbeds]) -> None:
-        """Keep all that `export` returned, in this process or on another lane."""
-        self._on_cpu.update(embeddings)
-
-    def export(self) -> dict[str, PromptEmbeds]:
-        """All embeddings by `prompt_key`, on the CPU."""
-        return dict(self._on_cpu)
+        self._on_device.move_to_end(prompt)
+        return self._on_device[prompt]

@@ -23,6 +23,7 @@ from worker.engine.models.flow_schedule import (
 )
 from worker.engine.models.guidance import rows
 from worker.engine.models.sample_shapes import check_size, in_unit_range
+from worker.engine.models.sequence_length import sequence_length
 
 MAX_T5_TOKENS = 512
 """The prompt length of FLUX.1-dev. A checkpoint whose tokenizer allows less (the shapes model) was trained with
@@ -62,7 +63,7 @@ class FluxAdapter(ModelAdapter):
             prompt=[prompt],
             prompt_2=None,
             device=self.device,
-            max_sequence_length=_max_tokens(self._pipeline),
+            max_sequence_length=_max_tokens(self._pipeline, self.max_sequence_length),
         )
         return {"embeds": embeds, "pooled": pooled, "text_ids": text_ids}
 
@@ -108,7 +109,8 @@ class FluxAdapter(ModelAdapter):
 
     @classmethod
     def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
-        return {"guidance_scale": sampling.guidance_scale, "max_sequence_length": _max_tokens(pipeline)}
+        max_tokens = _max_tokens(pipeline, sampling.max_sequence_length)
+        return {"guidance_scale": sampling.guidance_scale, "max_sequence_length": max_tokens}
 
     def _token_grid(self, height: int, width: int) -> tuple[int, int]:
         patch = self._pipeline.vae_scale_factor * 2
@@ -125,6 +127,6 @@ def _image_ids(num_rows: int, num_columns: int, device: torch.device) -> torch.T
         return ids
 
 
-def _max_tokens(pipeline: Any) -> int:
-    longest = MAX_T5_TOKENS if pipeline.transformer.config.guidance_embeds else MAX_T5_TOKENS_DISTILLED
-    return min(longest, pipeline.tokenizer_2.model_max_length)
+def _max_tokens(pipeline: Any, asked: int | None) -> int:
+    default = MAX_T5_TOKENS if pipeline.transformer.config.guidance_embeds else MAX_T5_TOKENS_DISTILLED
+    return sequence_length(asked, default, pipeline.tokenizer_2)

@@ -45,8 +45,9 @@ class Flux2Adapter(ModelAdapter):
         return GuidanceKind.EMBEDDED if self.transformer.config.guidance_embeds else GuidanceKind.NONE
 
     def _encode(self, prompt: str) -> PromptEmbeds:
+        max_tokens = self.max_sequence_length or MAX_TOKENS
         embeds, text_ids = self._pipeline.encode_prompt(
-            prompt=[prompt], device=self.device, max_sequence_length=MAX_TOKENS
+            prompt=[prompt], device=self.device, max_sequence_length=max_tokens
         )
         return {"embeds": embeds, "text_ids": text_ids}
 
@@ -92,7 +93,8 @@ class Flux2Adapter(ModelAdapter):
 
     @classmethod
     def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
-        return {"guidance_scale": sampling.guidance_scale, "max_sequence_length": MAX_TOKENS}
+        max_tokens = sampling.max_sequence_length or MAX_TOKENS
+        return {"guidance_scale": sampling.guidance_scale, "max_sequence_length": max_tokens}
 
     def _token_grid(self, height: int, width: int) -> tuple[int, int]:
         patch = self._pipeline.vae_scale_factor * 2

@@ -22,6 +22,9 @@ from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas
 from worker.engine.models.guidance import rows
 from worker.engine.models.sample_shapes import as_frames, clip_latent_shape
 
+MAX_TOKENS = 256
+"""The pipeline's default prompt length, the template's own tokens not counted."""
+
 GUIDANCE_UNIT = 1000.0
 """The factor of the guidance scale in the guidance embedding, as in `HunyuanVideoPipeline`."""
 
@@ -53,7 +56,10 @@ class HunyuanVideoAdapter(ModelAdapter):
         return GuidanceKind.EMBEDDED if self._pipeline.transformer.config.guidance_embeds else GuidanceKind.NONE
 
     def _encode(self, prompt: str) -> PromptEmbeds:
-        embeds, pooled, mask = self._pipeline.encode_prompt(prompt=[prompt], device=self.device)
+        max_tokens = self.max_sequence_length or MAX_TOKENS
+        embeds, pooled, mask = self._pipeline.encode_prompt(
+            prompt=[prompt], device=self.device, max_sequence_length=max_tokens
+        )
         return {"embeds": embeds[:, mask[0].bool()], "pooled": pooled}
 
     def latent_shape(self, height: int, width: int, num_frames: int = 1) -> tuple[int, ...]:
@@ -91,7 +97,11 @@ class HunyuanVideoAdapter(ModelAdapter):
 
     @classmethod
     def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
-        return {"guidance_scale": sampling.guidance_scale, "num_frames": sampling.num_frames}
+        return {
+            "guidance_scale": sampling.guidance_scale,
+            "num_frames": sampling.num_frames,
+            "max_sequence_length": sampling.max_sequence_length or MAX_TOKENS,
+        }
 
 
 class _UnmaskedAttention(HunyuanVideoAttnProcessor2_0):

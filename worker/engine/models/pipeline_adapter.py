@@ -1,18 +1,18 @@
 """The base of every model adapter: a frozen diffusers pipeline, loaded in part, and the embeddings of its prompts.
 
-Invariant: each prompt is encoded once, by itself, whether its embeddings are computed here or imported from another
-lane. Text encoders that were dropped are reloaded for a prompt that was not encoded yet.
+Invariant: each prompt is encoded once, by itself, whether its embeddings are computed here or on another lane. A prompt
+that was not encoded before the run is encoded on the CPU: no text encoder is on a device beside a policy.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import torch
 from diffusers import DiffusionPipeline
 
 from worker.engine.models import pipeline_loading
-from worker.engine.models.embeddings import PromptEmbeddingCache, PromptEmbeds
+from worker.engine.models.embeddings import Embeddings, EmbeddingsInMemory, PromptEmbeddingCache, PromptEmbeds
 from worker.engine.models.pipeline_loading import ALL_PARTS, TEXT_ONLY, Part
 from worker.engine.step_count import advance
 
@@ -30,7 +30,11 @@ class PipelineAdapter(ABC):
         self.dtype = dtype
         self._pipeline = pipeline
         self._path = path
-        self._embeddings = PromptEmbeddingCache(device)
+        self._on_device = PromptEmbeddingCache(device)
+        self.embeddings: Embeddings = EmbeddingsInMemory()
+        """Those of the run's prompts."""
+        self.max_sequence_length: int | None = None
+        """The tokens after which a prompt is cut off; `None` for the family's own number."""
 
     @classmethod
     def load(
@@ -49,34 +53,33 @@ class PipelineAdapter(ABC):
         return cls(pipeline, path, device, dtype)
 
     def encode_prompt(self, prompt: str) -> PromptEmbeds:
-        """The embeddings of `prompt` on the device, computed once; dropped text encoders are reloaded for it."""
-        if prompt not in self._embeddings:
+        """The embeddings of `prompt` on the device, computed once."""
+        embeds = self._on_device.get(prompt, self.embeddings)
+        if embeds is None:
             self.encode_prompts([prompt])
-        return self._embeddings.get(prompt)
+            embeds = self._on_device.get(prompt, self.embeddings)
+            assert embeds is not None, "encoded just now"
+        return embeds
 
     def encode_prompts(self, prompts: Iterable[str]) -> None:
-        """Encode all prompts that were not encoded yet, one at a time: a batch could change the bits of each."""
-        unknown = [prompt for prompt in prompts if prompt not in self._embeddings]
+        """Encode all prompts that were not encoded yet, one at a time: a batch could change the bits of each. Without
+        text encoders here, others are loaded on the CPU for that."""
+        unknown = [prompt for prompt in prompts if self.embeddings.find(prompt) is None]
         if not unknown:
             return
         if pipeline_loading.has_text_encoders(self._pipeline):
-            with torch.inference_mode(False), torch.no_grad():
-                for prompt in unknown:
-                    advance()
-                    self._embeddings.put(prompt, self._encode(prompt))
+            self._encode_all(unknown)
             return
-        text_only = self.load(self._path, self.device, self.dtype, wanted=TEXT_ONLY)
-        text_only.encode_prompts(unknown)
-        text_only.drop_text_encoders()
-        self.import_embeddings(text_only.export_embeddings())
+        on_cpu = self.load(self._path, torch.device("cpu"), self.dtype, wanted=TEXT_ONLY)
+        on_cpu.embeddings, on_cpu.max_sequence_length = self.embeddings.late(), self.max_sequence_length
+        on_cpu._encode_all(unknown)
+        on_cpu.drop_text_encoders()
 
-    def export_embeddings(self) -> dict[str, PromptEmbeds]:
-        """All embeddings known here, on the CPU, for `import_embeddings` of another adapter."""
-        return self._embeddings.export()
-
-    def import_embeddings(self, embeddings: Mapping[str, PromptEmbeds]) -> None:
-        """Add what `export_embeddings` returned."""
-        self._embeddings.update(embeddings)
+    def _encode_all(self, prompts: Sequence[str]) -> None:
+        with torch.inference_mode(False), torch.no_grad():
+            for prompt in prompts:
+                advance()
+                self.embeddings.keep(prompt, self._encode(prompt))
 
     def drop_text_encoders(self) -> None:
         """Free the text encoders' memory; called when the run's prompts are encoded."""

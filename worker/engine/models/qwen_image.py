@@ -47,7 +47,8 @@ class QwenImageAdapter(ModelAdapter):
         return GuidanceKind.TRUE_CFG
 
     def _encode(self, prompt: str) -> PromptEmbeds:
-        embeds, _ = self._pipeline.encode_prompt(prompt=[prompt], device=self.device, max_sequence_length=MAX_TOKENS)
+        max_tokens = self.max_sequence_length or MAX_TOKENS
+        embeds, _ = self._pipeline.encode_prompt(prompt=[prompt], device=self.device, max_sequence_length=max_tokens)
         return {"embeds": embeds}
 
     def latent_shape(self, height: int, width: int, num_frames: int = 1) -> tuple[int, ...]:
@@ -110,7 +111,7 @@ class QwenImageAdapter(ModelAdapter):
         return {
             "true_cfg_scale": sampling.guidance_scale,
             "negative_prompt": sampling.negative_prompt,
-            "max_sequence_length": MAX_TOKENS,
+            "max_sequence_length": sampling.max_sequence_length or MAX_TOKENS,
         }
 
     def _token_grid(self, height: int, width: int) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """The adapters of all model families, and the only way to load a base model."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import diffusers.utils.logging
@@ -14,13 +14,13 @@ from worker.engine.devices.selection import resolve_device
 from worker.engine.errors import ModelLoadError, listing
 from worker.engine.models import guidance
 from worker.engine.models.base import ModelAdapter
-from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.embeddings import Embeddings
 from worker.engine.models.experts import experts_of
 from worker.engine.models.flux import FluxAdapter
 from worker.engine.models.flux2 import Flux2Adapter, Flux2KleinAdapter
 from worker.engine.models.hub_advice import advice
 from worker.engine.models.hunyuan_video import HunyuanVideoAdapter
-from worker.engine.models.pipeline_loading import ALL_PARTS, TEXT_ONLY, Part
+from worker.engine.models.pipeline_loading import ALL_PARTS, Part
 from worker.engine.models.precision import DTYPES
 from worker.engine.models.qwen_image import QwenImageAdapter
 from worker.engine.models.sd3 import StableDiffusion3Adapter
@@ -53,7 +53,8 @@ def load_model(
     *,
     device: str | torch.device | None = None,
     parts: frozenset[Part] = ALL_PARTS,
-    embeddings: Mapping[str, PromptEmbeds] | None = None,
+    embeddings: Embeddings | None = None,
+    max_sequence_length: int | None = None,
     transformers: Mapping[str, torch.nn.Module] | None = None,
     performance: PerformanceSpec | None = None,
 ) -> ModelAdapter:
@@ -64,7 +65,8 @@ def load_model(
         base_model_path: an existing folder in diffusers layout, or a hub id.
         device: where to load; by default the accelerator's current device.
         parts: the parts of the pipeline to load.
-        embeddings: of the run's prompts, from `encode_prompts`; for other prompts the text encoders are loaded briefly.
+        embeddings: of the run's prompts, from `run_embeddings`; without text encoders, others are encoded on the CPU.
+        max_sequence_length: `sampling.max_sequence_length`.
         transformers: transformers that exist already (e.g. sharded ones), by the pipeline's component name.
         performance: the kernels of the transformer; by default those that diffusers chooses.
 
@@ -86,25 +88,10 @@ def load_model(
             f"`base_model.path` must be a {spec.family.value} checkpoint in diffusers layout with safetensors "
             f"weights, got {base_model_path}: {advice(error, base_model_path)} ({error})"
         ) from error
-    model.import_embeddings(embeddings or {})
+    model.embeddings = embeddings or model.embeddings
+    model.max_sequence_length = max_sequence_length
     model.use_kernels(performance or DIFFUSERS_CHOICE)
     return model
-
-
-def encode_prompts(
-    spec: BaseModelSpec, base_model_path: str, prompts: Iterable[str], *, device: str | torch.device | None = None
-) -> dict[str, PromptEmbeds]:
-    """The embeddings of `prompts` by `prompt_key`, on the CPU.
-
-    The text encoders are loaded for this alone and freed afterwards, so that they take no memory beside the policy.
-
-    Raises:
-        ModelLoadError: as `load_model`.
-    """
-    model = load_model(spec, base_model_path, device=device, parts=TEXT_ONLY)
-    model.encode_prompts(prompts)
-    model.drop_text_encoders()
-    return model.export_embeddings()
 
 
 def _refuse_pickles(folder: Path) -> None:

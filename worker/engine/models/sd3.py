@@ -16,6 +16,7 @@ from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas, shift_of_resolution
 from worker.engine.models.guidance import rows
 from worker.engine.models.sample_shapes import check_size, in_unit_range
+from worker.engine.models.sequence_length import sequence_length
 
 MAX_T5_TOKENS = 256
 """The pipeline's default prompt length."""
@@ -49,7 +50,7 @@ class StableDiffusion3Adapter(ModelAdapter):
             prompt_3=None,
             device=self.device,
             do_classifier_free_guidance=False,
-            max_sequence_length=_max_tokens(self._pipeline),
+            max_sequence_length=_max_tokens(self._pipeline, self.max_sequence_length),
         )
         return {"embeds": embeds, "pooled": pooled}
 
@@ -91,10 +92,9 @@ class StableDiffusion3Adapter(ModelAdapter):
         return {
             "guidance_scale": sampling.guidance_scale,
             "negative_prompt": sampling.negative_prompt,
-            "max_sequence_length": _max_tokens(pipeline),
+            "max_sequence_length": _max_tokens(pipeline, sampling.max_sequence_length),
         }
 
 
-def _max_tokens(pipeline: Any) -> int:
-    tokenizer = pipeline.tokenizer_3
-    return MAX_T5_TOKENS if tokenizer is None else min(MAX_T5_TOKENS, tokenizer.model_max_length)
+def _max_tokens(pipeline: Any, asked: int | None) -> int:
+    return sequence_length(asked, MAX_T5_TOKENS, pipeline.tokenizer_3)

@@ -72,8 +72,9 @@ class WanAdapter(ModelAdapter):
         return super().conditioning(prompt, sampling, training=training)
 
     def _encode(self, prompt: str) -> PromptEmbeds:
+        max_tokens = self.max_sequence_length or MAX_TOKENS
         embeds, _ = self._pipeline.encode_prompt(
-            prompt=[prompt], do_classifier_free_guidance=False, device=self.device, max_sequence_length=MAX_TOKENS
+            prompt=[prompt], do_classifier_free_guidance=False, device=self.device, max_sequence_length=max_tokens
         )
         return {"embeds": embeds}
 
@@ -127,5 +128,5 @@ class WanAdapter(ModelAdapter):
             "guidance_scale_2": sampling.guidance_scale_2,
             "negative_prompt": sampling.negative_prompt,
             "num_frames": sampling.num_frames,
-            "max_sequence_length": MAX_TOKENS,
+            "max_sequence_length": sampling.max_sequence_length or MAX_TOKENS,
         }

@@ -46,8 +46,9 @@ class ZImageAdapter(ModelAdapter):
         return GuidanceKind.TRUE_CFG
 
     def _encode(self, prompt: str) -> PromptEmbeds:
+        max_tokens = self.max_sequence_length or MAX_TOKENS
         embeds, _ = self._pipeline.encode_prompt(
-            prompt=[prompt], device=self.device, do_classifier_free_guidance=False, max_sequence_length=MAX_TOKENS
+            prompt=[prompt], device=self.device, do_classifier_free_guidance=False, max_sequence_length=max_tokens
         )
         return {"embeds": embeds[0][None]}
 
@@ -102,7 +103,7 @@ class ZImageAdapter(ModelAdapter):
         return {
             "guidance_scale": sampling.guidance_scale - 1.0,
             "negative_prompt": sampling.negative_prompt,
-            "max_sequence_length": MAX_TOKENS,
+            "max_sequence_length": sampling.max_sequence_length or MAX_TOKENS,
         }
 
 

@@ -43,6 +43,24 @@ class Transitions:
             means={step: next(tensors) for step in kept},
         )
 
+    @classmethod
+    def joined(cls, parts: "Sequence[Transitions]") -> "Transitions":
+        """The transitions of all trajectories of `parts`, in order; what `split` undoes."""
+        if len(parts) == 1:
+            return parts[0]
+        first, number = parts[0], sum(len(part.log_probs) for part in parts)
+        tensors = [[*part.states.values(), *part.means.values()] for part in parts]
+        # There are none where an algorithm trains on finished samples.
+        buffers = torch.empty(len(tensors[0]), number, *tensors[0][0].shape[1:]) if tensors[0] else ()
+        for buffer, pieces in zip(buffers, zip(*tensors, strict=True), strict=True):
+            torch.cat(pieces, out=buffer)
+        copies = iter(buffers)
+        return cls(
+            states={step: next(copies) for step in first.states},
+            log_probs=torch.cat([part.log_probs for part in parts]),
+            means={step: next(copies) for step in first.means},
+        )
+
     def split(self, numbers: Sequence[int]) -> "list[Transitions]":
         """The transitions of the first `numbers[0]` trajectories, of the next `numbers[1]` and so on, each in buffers
         of its own as `empty` makes them."""

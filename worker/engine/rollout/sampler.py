@@ -10,11 +10,13 @@ calls, and `generate_all` refuses a fragment of any other version than the one b
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
+from functools import partial
 from itertools import islice
 from typing import Self
 
+import numpy as np
 import torch
 
 from worker.contracts.prompts import Prompt
@@ -22,11 +24,12 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import GroupSteps
 from worker.engine.algorithms.registry import steps_of_group
 from worker.engine.devices.selection import apply_determinism
+from worker.engine.devices.smaller_calls import MemoryPlan, SmallerCalls
 from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.conditioning import Conditioning
-from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.models.pipeline_loading import ALL_PARTS, WITHOUT_TEXT
+from worker.engine.models.embeddings import Embeddings
+from worker.engine.models.pipeline_loading import WITHOUT_TEXT
 from worker.engine.models.registry import load_model
 from worker.engine.rollout.denoising import Transitions, sample_ode, sample_sde
 from worker.engine.rollout.drawing_plan import DrawingPlan, joined_plans
@@ -41,6 +44,10 @@ from worker.engine.types import (
     Trajectories,
 )
 from worker.scheduling.core.messages import Fragment, Purpose
+from worker.scheduling.planning.memory import MemoryRole
+
+DRAW_LESS = "lower `batch.fragment_size` or the size of the samples, or take devices with more memory"
+DRAW_SMALLER = "lower the size of the samples, or take devices with more memory"
 
 
 class _BoundWeights(Enum):
@@ -56,13 +63,21 @@ class _BoundWeights(Enum):
 class Sampler:
     """Generates fragments with one model, from the first `pull` on."""
 
-    def __init__(self, spec: RunSpec, model: ModelAdapter, *, releases_weights: bool = False) -> None:
+    def __init__(
+        self,
+        spec: RunSpec,
+        model: ModelAdapter,
+        *,
+        releases_weights: bool = False,
+        memory_role: MemoryRole = MemoryRole.ROLLOUT,
+    ) -> None:
         """Generate with `model`, whose trainable parameters only this sampler may write to.
 
         Args:
             spec: the run's.
             model: prepared for what the spec trains.
             releases_weights: the trainable parameters may be freed; `invalidate_weights` is called whenever they are.
+            memory_role: what its lane does, by which the memory plan counts.
         """
         self._spec = spec
         self._model = model
@@ -75,6 +90,10 @@ class Sampler:
         sampling = spec.sampling
         self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
         self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
+        plan = MemoryPlan(spec, memory_role)
+        self._together = SmallerCalls(plan, "generate {} fragments in one pass", advice=DRAW_LESS)
+        self._drawing = SmallerCalls(plan, "generate {} trajectories in one pass", advice=DRAW_LESS)
+        self._decoding = SmallerCalls(plan, "decode {} samples in one pass", advice=DRAW_SMALLER)
 
     @classmethod
     def load(
@@ -82,7 +101,7 @@ class Sampler:
         spec: RunSpec,
         base_model_path: str,
         device: str | torch.device | None = None,
-        embeddings: Mapping[str, PromptEmbeds] | None = None,
+        embeddings: Embeddings | None = None,
     ) -> Self:
         """A sampler with a model of its own.
 
@@ -90,19 +109,19 @@ class Sampler:
             spec: the run's.
             base_model_path: an existing folder in diffusers layout, or a hub id.
             device: where to load; by default the accelerator's current device.
-            embeddings: of the run's prompts; without them the text encoders are loaded.
+            embeddings: of the run's prompts; any other prompt is encoded on the CPU when it comes.
 
         Raises:
             ModelLoadError: for weights, sizes or LoRA targets that cannot be used.
         """
         apply_determinism(spec)
-        parts = ALL_PARTS if embeddings is None else WITHOUT_TEXT
         model = load_model(
             spec.base_model,
             base_model_path,
             device=device,
-            parts=parts,
+            parts=WITHOUT_TEXT,
             embeddings=embeddings,
+            max_sequence_length=spec.sampling.max_sequence_length,
             performance=spec.kernels,
         )
         model.prepare_training(spec)
@@ -141,6 +160,7 @@ class Sampler:
         Raises:
             SyncError: when a fragment is of another version than the one bound.
             NonFiniteError: naming the first member whose latents are not finite; decoded they would only look black.
+            DeviceMemoryError: for too little memory, see `SmallerCalls`.
         """
         for fragment in (request.fragment for request in requests):
             if fragment.policy_version != self.policy_version:
@@ -148,20 +168,20 @@ class Sampler:
                     f"fragment {fragment.key} wants policy version {fragment.policy_version}, "
                     f"but {self.policy_version} is bound: pull it first"
                 )
-        started = time.perf_counter()
         self._bind_for(requests[0].fragment.key.purpose)
-        made = list[GeneratedFragment]()
-        for plan in joined_plans([self._plan(request) for request in requests]):
-            made += self._generate(plan, started)
-            started = time.perf_counter()
-        return made
+        plans = [self._plan(request) for request in requests]
+        return [made for call in self._together(plans, self._generate_together) for made in call]
 
-    def _generate(self, plan: DrawingPlan, started: float) -> Iterator[GeneratedFragment]:
-        """The fragments of a plan; the seconds since `started` are shared out over them by their members."""
+    def _generate_together(self, plans: Sequence[DrawingPlan]) -> list[GeneratedFragment]:
+        """The fragments of `plans`, in as few passes as their steps and prompts allow."""
+        return [made for plan in joined_plans(plans) for made in self._generate(plan)]
+
+    def _generate(self, plan: DrawingPlan) -> Iterator[GeneratedFragment]:
+        """The fragments of a plan; its seconds are shared out over them by their members."""
+        started = time.perf_counter()
         clean, trajectories = self._draw(plan)
         drawn = time.perf_counter()
-        sampling = self._spec.sampling
-        images = self._model.decode(clean, height=sampling.height, width=sampling.width, num_frames=sampling.num_frames)
+        images = np.concatenate(self._decoding(range(len(clean)), partial(self._decode, clean)))
         decoded, first = time.perf_counter(), 0
         for request, number, own in zip(plan.requests, plan.numbers, trajectories, strict=True):
             share = number / len(plan.seeds)
@@ -218,27 +238,46 @@ class Sampler:
 
     def _draw(self, plan: DrawingPlan) -> tuple[torch.Tensor, list[Trajectories | None]]:
         """The clean latents (N, ...) of a plan, and for each of its fragments the trajectories where it trains."""
-        if plan.steps is None:
-            clean = sample_ode(self._model, plan.latents, self._eval_sigmas, plan.conditioning)
-            _check_finite(clean, plan)
-            return clean, [None] * len(plan.requests)
-        clean, transitions = sample_sde(
-            self._model,
-            plan.latents,
-            self._kernel,
-            plan.conditioning,
-            steps=plan.steps,
-            seeds=plan.seeds,
-            keep_means=plan.keep_means,
-            log_prob_conditioning=plan.log_prob_conditioning,
-        )
+        rows, draw = range(len(plan.seeds)), partial(self._draw_rows, plan)
+        # Prompts of several fragments have a row for each trajectory: those are drawn one by one before they are cut.
+        drawn = [draw(rows)] if len(plan.requests) > 1 else self._drawing(rows, draw)
+        clean = drawn[0][0] if len(drawn) == 1 else torch.cat([part for part, _ in drawn])
         _check_finite(clean, plan)
+        if plan.steps is None:
+            return clean, [None] * len(plan.requests)
+        transitions = Transitions.joined([part for _, part in drawn if part is not None])
         split = [transitions] if len(plan.requests) == 1 else transitions.split(plan.numbers)
         seeds, cleans = iter(plan.seeds), clean.split(plan.numbers)
         return clean, [
             self._trajectories(request, plan.steps, own, its_clean, tuple(islice(seeds, len(its_clean))))
             for request, own, its_clean in zip(plan.requests, split, cleans, strict=True)
         ]
+
+    def _draw_rows(self, plan: DrawingPlan, rows: Sequence[int]) -> tuple[torch.Tensor, Transitions | None]:
+        """The clean latents of consecutive `rows` of a plan, and their transitions where they are trained on."""
+        own = slice(rows[0], rows[-1] + 1)
+        if plan.steps is None:
+            return sample_ode(self._model, plan.latents[own], self._eval_sigmas, plan.conditioning), None
+        return sample_sde(
+            self._model,
+            plan.latents[own],
+            self._kernel,
+            plan.conditioning,
+            steps=plan.steps,
+            seeds=plan.seeds[own],
+            keep_means=plan.keep_means,
+            log_prob_conditioning=plan.log_prob_conditioning,
+        )
+
+    def _decode(self, clean: torch.Tensor, rows: Sequence[int]) -> np.ndarray:
+        """The samples of consecutive `rows` of latents."""
+        sampling = self._spec.sampling
+        return self._model.decode(
+            clean[rows[0] : rows[-1] + 1],
+            height=sampling.height,
+            width=sampling.width,
+            num_frames=sampling.num_frames,
+        )
 
     def _log_prob_conditioning(self, prompt: Prompt) -> Conditioning | None:
         """What the policy is trained with, where its guidance differs from that of sampling; else `None`."""

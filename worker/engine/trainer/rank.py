@@ -14,7 +14,8 @@ ranks are given equally many at once. Unless it says otherwise, any other method
 arguments.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import deepspeed
@@ -24,8 +25,9 @@ from deepspeed.runtime.base_optimizer import ZeROOptimizer
 from worker.contracts.names import LaneRole, Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.devices.selection import apply_determinism
+from worker.engine.devices.smaller_calls import MemoryPlan
 from worker.engine.errors import NonFiniteError
-from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.embeddings import Embeddings
 from worker.engine.models.sharded_parameters import full_numel
 from worker.engine.sync.packing import pack
 from worker.engine.sync.shards import LoadedVersion
@@ -34,7 +36,7 @@ from worker.engine.trainer.checkpoints.saving import save
 from worker.engine.trainer.checkpoints.training_state import TrainingState
 from worker.engine.trainer.export import write_untrained
 from worker.engine.trainer.generation_switch import GenerationSwitch
-from worker.engine.trainer.learners.base import GateMode, PreparedGroup
+from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss, PreparedGroup
 from worker.engine.trainer.learners.gate import gate_mode
 from worker.engine.trainer.learners.open_minibatch import OpenMinibatch, require_complete
 from worker.engine.trainer.learners.passes import is_monitored_pass, passes_of
@@ -43,6 +45,7 @@ from worker.engine.trainer.learners.registry import build_learner
 from worker.engine.trainer.learners.update_stats import UpdateStatsAccumulator
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.trainer.policy.trained_policy import ShardSnapshots, TrainedPolicy
+from worker.engine.trainer.training_passes import TrainingPasses
 from worker.engine.trainer.zero.deepspeed_config import build_optimizer, deepspeed_config
 from worker.engine.trainer.zero.gradients import (
     check_norm_before_step,
@@ -52,7 +55,9 @@ from worker.engine.trainer.zero.gradients import (
 )
 from worker.engine.trainer.zero.process_group import end_loading, max_over_ranks, sum_over_ranks
 from worker.engine.types import GroupBatch, PublishedVersion, UpdateStats, shard_indices_of_rank
+from worker.scheduling.core.batching import MicroBatch
 from worker.scheduling.core.messages import MicroBatchKey
+from worker.scheduling.planning.memory import MemoryRole
 
 
 class TrainerRank:
@@ -65,7 +70,7 @@ class TrainerRank:
         rank: int,
         world_size: int,
         device: str | torch.device | None = None,
-        embeddings: Mapping[str, PromptEmbeds] | None = None,
+        embeddings: Embeddings | None = None,
     ) -> None:
         """Load the base, prepare the trainable parameters (the same on every rank), wait for the other ranks and
         initialise DeepSpeed.
@@ -76,7 +81,7 @@ class TrainerRank:
             rank: this process's index among the trainer ranks.
             world_size: the number of trainer ranks.
             device: where to train; by default the accelerator's current device.
-            embeddings: of the run's prompts; without them the text encoders are loaded.
+            embeddings: of the run's prompts; any other prompt is encoded on the CPU when it comes.
 
         Raises:
             ModelLoadError: for weights or LoRA targets that cannot be used.
@@ -110,6 +115,12 @@ class TrainerRank:
         self._learner = build_learner(spec, policies, lambda: int(self._deepspeed_engine.global_steps))
         self._generation_switch = GenerationSwitch(spec, self._policy, self._deepspeed_engine)
         self._minibatch = OpenMinibatch(spec.algebra)
+        self._passes = TrainingPasses(
+            MemoryPlan(spec, MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER),
+            backward=partial(self._deepspeed_engine.backward, scale_wrt_gas=False),
+            drop_gradients=partial(drop_gradients, self._deepspeed_engine, self._trainable),
+            runs_in_lockstep=self._runs_in_lockstep,
+        )
         self._proximal = ProximalRecord(
             spec, device=self._model.device, hold_proximal=self._policy.hold_proximal, world_size=world_size
         )
@@ -177,6 +188,7 @@ class TrainerRank:
             ValueError: when `groups` lacks what a micro-batch needs.
             SyncError: when `behaviour` is missing or did not draw the groups.
             LendingError: while this rank generates.
+            DeviceMemoryError, OpenGradientsLostError: as `TrainingPasses.run`.
         """
         self._generation_switch.require_training("trains")
         passes = passes_of(self._spec.algebra, groups, micro_batches, num_padding)
@@ -189,21 +201,31 @@ class TrainerRank:
         stats = UpdateStatsAccumulator()
         for number, (key, micro) in enumerate(passes, num_before):
             prepared = prepared_of[micro.group]
-            result = self._learner(
+            forward = partial(
+                self._forward,
                 prepared,
-                micro,
-                self._learner.conditioning(prepared.prompt),
                 gate=gate,
                 is_monitored=self._is_monitored(key, number, batch=groups[0].batch),
-                proximal=self._proximal.input_of(micro),
             )
             # DeepSpeed averages gradients over ranks, but each rank holds a part of the sum.
             scale = micro.weight * self._world_size / num_pairs_total
-            self._deepspeed_engine.backward(result.losses.sum() * scale, scale_wrt_gas=False)
-            if micro.weight:
-                stats.add(prepared, micro, result)
-                self._proximal.record(micro, result)
+            for part, result in self._passes.run(micro, forward, scale=scale):
+                if part.weight:
+                    stats.add(prepared, part, result)
+                    self._proximal.record(part, result)
         return stats.result()
+
+    def _forward(
+        self, prepared: PreparedGroup, micro: MicroBatch, *, gate: GateMode, is_monitored: bool
+    ) -> MicroBatchLoss:
+        return self._learner(
+            prepared,
+            micro,
+            self._learner.conditioning(prepared.prompt),
+            gate=gate,
+            is_monitored=is_monitored,
+            proximal=self._proximal.input_of(micro),
+        )
 
     def commit(self, num_skipped_groups: int = 0) -> dict[str, float]:
         """Take the optimizer step that closes the mini-batch; called on all ranks, also on those without a micro-batch
@@ -238,6 +260,7 @@ class TrainerRank:
             self.abort()
             raise
         self._minibatch.close()
+        self._passes.close()
         self._policy.stepped(int(self._deepspeed_engine.global_steps))
         return {"grad_norm": norm, "learning_rate": float(self._deepspeed_engine.get_lr()[0])}
 
@@ -247,6 +270,7 @@ class TrainerRank:
         self._generation_switch.switch(LaneRole.TRAINER)
         drop_gradients(self._deepspeed_engine, self._trainable)
         self._minibatch.close()
+        self._passes.close()
         self._proximal.close()
 
     def snapshot(self) -> ShardSnapshots:

@@ -89,9 +89,6 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     training = device.peak_flops * device.training_efficiency.value
     call, switch = device.call_seconds.value, device.switch_seconds.value
     reduction, reduction_once = _reduction(work, device)
-    # A lane encodes a prompt once, for the first fragment of it that it generates or the first bundle that it trains.
-    # Every fragment and every bundle is charged: an upper estimate.
-    encoding = work.encoding_flops / generating
     num_calls = work.num_training_calls
     computing = work.num_units_per_micro_batch * (work.unit_flops / num_calls) / training
     micro_batch = num_calls * (launching + _gathering(work, device) + computing)
@@ -103,8 +100,8 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     gathering_base, offloading = _gathering_base(work, device), _idle_state_bytes(work) / device.host_bandwidth
     own_offloading = 0.0 if work.zero_stage else offloading
     return LaneCosts(
-        generate=Cost(call + encoding + work.num_sampling_calls * launching, work.trajectory_flops / generating),
-        accumulate=Cost(call + encoding, micro_batch + reduction),
+        generate=Cost(call + work.num_sampling_calls * launching, work.trajectory_flops / generating),
+        accumulate=Cost(call, micro_batch + reduction),
         commit=call + (0.0 if work.zero_stage else optimizer) + reduction_once,
         shared_commit=optimizer if work.zero_stage else 0.0,
         # An adapter is published by the first rank alone; of all weights each rank publishes its part.

@@ -6,8 +6,9 @@
     both      a trainer lane that generates too: the phase that holds more. LoRA generates on the same frozen weights;
               full tuning on a full copy of its own, which exists while it generates
 
-Text encoders count only where prompts are too many to be encoded before the run. Invariant: for a given number of
-recomputed layers, more ranks, smaller fragments or smaller micro-batches never take more.
+Before it loads any of that, a lane encodes the run's prompts: text encoders, and nothing beside them. Where they do not
+fit they encode on the CPU, and do not count. Invariant: for a given number of recomputed layers, more ranks, smaller
+fragments or smaller micro-batches never take more.
 
 Where the spec leaves open which layers are recomputed, it is as few as fit the lane. Sources: state by ZeRO stage in
 `trainer_state`; activations of a transformer layer as traced (`model_profile`).
@@ -68,6 +69,7 @@ class LaneMemory:
     decoder: float = 0.0
     """The autoencoder's weights and its feature maps while it decodes."""
     text_encoders: float = 0.0
+    """The text encoders, in the phase before the policy is loaded."""
     trajectories: float = 0.0
     """Latents of a fragment's trajectories until the fragment is handed on."""
     reserve: float
@@ -87,8 +89,8 @@ class LaneMemory:
 
 
 def lane_memory(work: Workload, device: Accelerator, role: MemoryRole, *, num_ranks: int = 1) -> LaneMemory:
-    """What one lane of that role, in a gang of `num_ranks`, holds when it holds most: while training, publishing,
-    generating, or switching between them."""
+    """What one lane of that role, in a gang of `num_ranks`, holds when it holds most: while encoding prompts, training,
+    publishing, generating, or switching between them."""
     return _most_held(recomputing_on(work, device, role, num_ranks=num_ranks), device, role, num_ranks)
 
 
@@ -112,7 +114,8 @@ def recomputing_on(work: Workload, device: Accelerator, role: MemoryRole, *, num
 
 def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks: int) -> LaneMemory:
     trains, generates = role is not MemoryRole.ROLLOUT, role is not MemoryRole.TRAINER
-    moments = []
+    encoding = _while_encoding(work, device)
+    moments = [encoding] if encoding.fits(device) else []
     if trains:
         moments += [
             _while_training(work, device, num_ranks, generates=generates),
@@ -135,6 +138,14 @@ def host_bytes(work: Workload, *, num_ranks: int) -> float:
     if memory_savings.weights_on_host or (memory_savings.idle_on_host and work.is_full):
         held += state.weights
     return held
+
+
+def _while_encoding(work: Workload, device: Accelerator) -> LaneMemory:
+    """Before the policy is loaded. A prompt passes by itself, so that its activations are a thousandth of the
+    weights."""
+    return LaneMemory(
+        weights=0.0, adapter=0.0, activations=0.0, text_encoders=work.text_encoder_bytes, reserve=_reserve(device)
+    )
 
 
 def _while_training(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
@@ -184,7 +195,6 @@ def _between_steps(work: Workload, device: Accelerator, num_ranks: int, *, gener
         gradients=_gradients(work, state),
         optimizer=0.0 if work.memory_savings.optimizer_on_host else state.optimizer,
         activations=0.0,
-        text_encoders=work.text_encoder_bytes,
         reserve=_reserve(device),
     )
 
@@ -195,7 +205,6 @@ def _while_generating(work: Workload, device: Accelerator, num_ranks: int, *, tr
         adapter=0.0 if work.is_full else work.trained_bytes,
         activations=generation_activations(work),
         decoder=_decoder(work),
-        text_encoders=work.text_encoder_bytes,
         trajectories=_trajectory_bytes(work),
         reserve=_reserve(device),
     )

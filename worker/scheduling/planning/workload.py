@@ -13,7 +13,6 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec, RewardFlowSpec
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, Placement, StaleClip, Tuning
-from worker.contracts.prompts import MAX_PROMPTS_UP_FRONT
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER
 from worker.scheduling.profiles.hardware import Estimate
@@ -222,9 +221,6 @@ class Workload:
     copies: PolicyCopies = PolicyCopies()
     pixels_decoded_together: int = 0
     """The most pixels of several samples that are decoded at once; with 0, samples are decoded one by one."""
-    encodes_prompts_late: bool = False
-    """Whether lanes keep text encoders and encode prompts when they come, because there are too many to encode before
-    the run."""
     scoring: ScoringCost = NO_SCORING_COST
     scores_on_devices: bool = False
     """Whether reward lanes have devices like the others; otherwise each has a CPU core."""
@@ -239,6 +235,11 @@ class Workload:
         """The workload of a run's spec. LoRA's size is known for the family's default targets only; with other
         `lora.targets` it is assumed to be the same."""
         profile = profile_of(spec.base_model)
+        if spec.sampling.max_sequence_length is not None:
+            lengths = FAMILY_TRAITS[spec.base_model.family].sequence_length
+            profile = profile.cut_off_at(
+                spec.sampling.max_sequence_length, default=lengths.default, is_padded=lengths.is_padded
+            )
         is_full = spec.tuning is Tuning.FULL
         return cls(
             profile=profile,
@@ -257,8 +258,6 @@ class Workload:
             passes=AlgorithmPasses.of(spec),
             copies=PolicyCopies.of(spec),
             pixels_decoded_together=MAX_PIXELS_DECODED_TOGETHER,
-            # How many prompts an uploaded set holds is not in the spec; it is taken to be encoded before the run.
-            encodes_prompts_late=len(spec.prompts.inline) > MAX_PROMPTS_UP_FRONT,
             scoring=ScoringCost.of(spec),
             scores_on_devices=spec.lanes.rewards_on_gpus,
         )
@@ -343,14 +342,9 @@ class Workload:
         return num_rows * self.profile.forward_flops(self.num_tokens) + self.decoding_flops
 
     @property
-    def encoding_flops(self) -> float:
-        """Operations of encoding a prompt while the run goes on; 0 where prompts are encoded before it."""
-        return self.profile.encoding_flops if self.encodes_prompts_late else 0.0
-
-    @property
     def text_encoder_bytes(self) -> float:
-        """Bytes of the text encoders that every lane holds during the run."""
-        return self.profile.text_encoder_parameters * self.weight_bytes if self.encodes_prompts_late else 0.0
+        """Bytes of the text encoders, which a lane holds before it loads its policy, and never afterwards."""
+        return self.profile.text_encoder_parameters * self.weight_bytes
 
     @property
     def num_sampling_calls(self) -> int:

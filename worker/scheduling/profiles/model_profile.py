@@ -6,7 +6,7 @@ in `image_models` and `video_models`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +77,13 @@ class ModelProfile:
         """The number of tokens that pass the linear layers, and that each of them attends to."""
         return num_tokens if self.cross_attends else num_tokens + self.text_tokens
 
-    @property
-    def encoding_flops(self) -> float:
-        """Operations of encoding one prompt: every token passes every parameter, which counts embeddings and a second,
-        shorter encoder in full."""
-        return 2 * self.text_encoder_parameters * self.text_tokens
+    def cut_off_at(self, max_tokens: int, *, default: int, is_padded: bool) -> "ModelProfile":
+        """The same model with prompts of at most `max_tokens`, where `text_tokens` counts prompts of at most `default`,
+        all padded to it or not: the tokens of a second encoder come on top."""
+        num_others = max(0, self.text_tokens - default) if is_padded else 0
+        num_own = self.text_tokens - num_others
+        fills_all = is_padded and num_own == default
+        return replace(self, text_tokens=num_others + (max_tokens if fills_all else min(num_own, max_tokens)))
 
     def decoding_flops(self, *, height: int, width: int, num_frames: int) -> float:
         """Operations of decoding one sample."""

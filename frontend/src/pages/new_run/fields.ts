@@ -60,6 +60,7 @@ export const GROUPS: readonly GroupSpec[] = [
       { ...field("sampling.guidance_scale_2", "Guidance at low noise"), empty: "the same" },
       { ...field("sampling.train_guidance_scale", "Guidance in training"), empty: "the same" },
       field("sampling.negative_prompt", "Negative prompt"),
+      { ...field("sampling.max_sequence_length", "Prompt length", "tokens"), empty: "the family's" },
       field("sampling.batched_cfg", "Guidance in one pass"),
       field("sampling.sde_type", "Kernel"),
       field("sampling.noise_level", "Noise level"),

@@ -13,6 +13,7 @@ import type { RunProps } from "./context.ts";
 import { FailurePanel } from "./failure_panel.tsx";
 import { HackingNotice } from "./hacking_notice.tsx";
 import { Headline } from "./headline.tsx";
+import { MemoryNotice } from "./memory_notice.tsx";
 import { StallNotice } from "./stall_notice.tsx";
 import { laneStarts } from "./start_up.ts";
 import { StartUpPanel } from "./start_up_panel.tsx";
@@ -37,6 +38,7 @@ export function Overview({ store, run }: RunProps) {
       <FailurePanel run={run} />
       <StatusLine store={store} run={run} bubbles={bubbles.value} />
       <StallNotice events={store.events.items.value} />
+      <MemoryNotice events={store.events.items.value} />
       <HackingNotice events={store.events.items.value} />
       {!endedBare && (
         <>

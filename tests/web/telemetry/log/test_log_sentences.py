@@ -6,6 +6,7 @@ import pytest
 from runs.models import LogLevel
 from telemetry.log.log_sentences import LogLine, log_line
 from worker.contracts.events import run_event_adapter
+from worker.contracts.memory_shortages import MemoryShortage
 from worker.contracts.run_spec import RunSpec
 
 SHA = "0" * 64
@@ -35,6 +36,13 @@ STALL = {
     "longest_seconds": 5.0,
     "stack": ["generate (rollout.py:9)", "wait (torch.py:8)"],
 }
+SHORT = MemoryShortage(
+    work="generate 16 trajectories in one pass",
+    asked_bytes=2 * 2**30,
+    capacity_bytes=79 * 2**30,
+    planned_bytes={"activations": 4 * 2**30, "weights": 70 * 2**30, "gradients": 0.0},
+    remedy="in calls of 8 from now on",
+)
 STOOD_STILL = "rollout-0 made no progress to generate for 40 s (5 s at most so far)"
 OVER = "over 40 batches the optimised reward changed by +0.12 ± 0.01, the monitored shape judge by −0.2 ± 0.02"
 
@@ -52,6 +60,12 @@ def line_of(**event: Any) -> LogLine | None:
     ("event", "level", "text"),
     [
         ({"type": "phase", "phase": "load_model", "detail": "new ranks"}, "info", "Phase: load model: new ranks"),
+        (
+            {"type": "out_of_memory", "lane": "rollout-0", "sentence": SHORT.sentence, "shortage": SHORT.model_dump()},
+            "warning",
+            "rollout-0 had no memory to generate 16 trajectories in one pass (it asked for 2.0 GiB more): in calls of "
+            "8 from now on. The plan counts 74.0 GiB of 79.0 GiB: weights 70.0 GiB, activations 4.0 GiB.",
+        ),
         ({"type": "state", "state": "running", "reason": "up"}, "debug", "The driver reports: running: up"),
         (
             {"type": "state", "state": "failed", "reason": "out of memory", "details": "Traceback"},

@@ -4,7 +4,7 @@ All of them share one base. In ZeRO 0, 1 and 2 it is the same storage; in ZeRO 3
 gathered layer by layer. Full fine-tuning leaves nothing to share, so each policy is a copy of all weights.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import partial
 
 import torch
@@ -12,7 +12,7 @@ import torch
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
-from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.embeddings import Embeddings
 from worker.engine.models.experts import experts_of
 from worker.engine.models.pipeline_loading import Part
 from worker.engine.models.precision import DTYPES
@@ -32,6 +32,7 @@ from worker.engine.trainer.zero.fragments import Fragments
 from worker.engine.trainer.zero.recomputed_share import recomputed_share
 from worker.engine.trainer.zero.sharded_loading import load_sharded
 from worker.engine.types import PublishedVersion
+from worker.scheduling.planning.memory import MemoryRole
 
 ShardSnapshots = dict[int, dict[str, torch.Tensor]]
 """Copies of weights to be published: shard index → tensors by name."""
@@ -46,7 +47,7 @@ class TrainedPolicy:
         spec: RunSpec,
         base_model_path: str,
         device: str | torch.device | None,
-        embeddings: Mapping[str, PromptEmbeds] | None = None,
+        embeddings: Embeddings | None = None,
         *,
         num_ranks: int,
     ) -> None:
@@ -56,7 +57,7 @@ class TrainedPolicy:
             spec: the run's.
             base_model_path: an existing folder in diffusers layout, or a hub id.
             device: where to load; by default the accelerator's current device.
-            embeddings: of the run's prompts; without them the text encoders are loaded.
+            embeddings: of the run's prompts; any other prompt is encoded on the CPU when it comes.
             num_ranks: the number of trainer ranks.
 
         Raises:
@@ -77,7 +78,12 @@ class TrainedPolicy:
         self.sampler: Sampler | None = None
         """The sampler of the generation replica; `None` in a run whose trainer lanes never generate."""
         if self._replica is not None:
-            self.sampler = Sampler(spec, self._replica.model, releases_weights=self._replica.releases_weights)
+            self.sampler = Sampler(
+                spec,
+                self._replica.model,
+                releases_weights=self._replica.releases_weights,
+                memory_role=MemoryRole.BOTH,
+            )
         self._frozen_copies: list[ModelAdapter] = []
         self.behaviour = self._behaviour_policy()
         """The older policy, where `max_staleness`, the algorithm or recomputed log-probs need one."""
@@ -176,15 +182,11 @@ class TrainedPolicy:
         return copy
 
 
-def _load(
-    spec: RunSpec, path: str, device: str | torch.device | None, embeddings: Mapping[str, PromptEmbeds] | None
-) -> ModelAdapter:
+def _load(spec: RunSpec, path: str, device: str | torch.device | None, embeddings: Embeddings | None) -> ModelAdapter:
     """The base model with the parts that a trainer rank of this run needs."""
     parts = {Part.TRANSFORMER}
     if spec.pipeline.trainers_generate or spec.algorithm.needs.differentiable_reward:
         parts.add(Part.VAE)
-    if embeddings is None:
-        parts.add(Part.TEXT_ENCODERS)
     load = partial(
         load_model,
         spec.base_model,
@@ -192,6 +194,7 @@ def _load(
         device=device,
         parts=frozenset(parts),
         embeddings=embeddings,
+        max_sequence_length=spec.sampling.max_sequence_length,
         performance=spec.kernels,
     )
     if spec.deepspeed.zero_stage < 3:
