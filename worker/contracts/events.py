@@ -100,9 +100,9 @@ class OutOfMemoryEvent(Event):
     """A lane's device had not enough memory for a call. The work goes on in smaller calls."""
 
     type: Literal["out_of_memory"] = "out_of_memory"
-    lane: str
+    lane: LaneId
     shortage: MemoryShortage
-    sentence: str
+    sentence: Text
     """What happened and what the plan had said, without the lane's name, which comes first."""
 
 

@@ -4,23 +4,24 @@ from typing import Annotated
 
 from pydantic import Field
 
-from worker.contracts.base import Contract
+from worker.contracts.base import Contract, Magnitude, Name, Text
 
-Bytes = Annotated[float, Field(ge=0)]
+MAX_PURPOSES = 32
+"""Three times the parts of the memory plan."""
 
 
 class MemoryShortage(Contract):
     """One failed call. Its work went on in smaller calls."""
 
-    work: str
+    work: Text
     """What the device was to do, as the rest of a sentence: `generate 16 trajectories`."""
-    asked_bytes: Bytes | None = None
+    asked_bytes: Magnitude | None = None
     """What the call asked for last; empty where the device's library does not say."""
-    capacity_bytes: Bytes | None = None
+    capacity_bytes: Magnitude | None = None
     """The device's memory; empty for a CPU."""
-    planned_bytes: dict[str, Bytes] = {}
+    planned_bytes: Annotated[dict[Name, Magnitude], Field(max_length=MAX_PURPOSES)] = {}
     """What the memory plan says such a lane holds, by purpose; empty for a model or device without a profile."""
-    remedy: str
+    remedy: Text
     """What was done, as a clause: `in calls of 8 from now on`."""
 
     @property

@@ -31,6 +31,7 @@ from worker.scheduling.profiles.image_models import (
     KLEIN_4B,
     KLEIN_9B,
     QWEN_IMAGE,
+    SD3_MEDIUM,
     SD35_LARGE,
     SD35_MEDIUM,
     Z_IMAGE,
@@ -114,6 +115,7 @@ def _wan_inputs(channels: int, height: int, width: int) -> dict[str, tuple[int, 
 
 
 PUBLISHED = [
+    Published(SD3_MEDIUM, ModelFamily.SD3, SD3Transformer2DModel, {**_sd3(1536, 24), "qk_norm": None}, _SD3_INPUTS),
     Published(
         SD35_MEDIUM,
         ModelFamily.SD3,

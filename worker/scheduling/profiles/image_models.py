@@ -92,9 +92,28 @@ KLEIN_9B = ModelProfile(
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="black-forest-labs/FLUX.2-klein-base-9B transformer/config.json: 8 two- and 24 one-stream blocks of 4096",
 )
+SD3_MEDIUM = ModelProfile(
+    name="sd3-medium-2b",
+    hub_names=("stable-diffusion-3-medium",),
+    parameters=2.03e9,
+    num_layers=24,
+    width=1536,
+    layer_parameters_per_token=12 * 1536**2,
+    text_tokens=333,
+    lora_parameters_per_rank=24 * 8 * 2 * 1536 - 2 * 1536,
+    lora_activation_bytes=24,
+    full_activation_bytes=42,
+    decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # As for the 3.5 models.
+    text_encoder_parameters=5.58e9,
+    decoder_parameters=0.084e9,
+    decoder_values_per_pixel=_KL_DECODER_VALUES,
+    source="stabilityai/stable-diffusion-3-medium-diffusers transformer/config.json: 24 two-stream blocks of width 1536, "
+    "without normalised queries and keys; prompts of 77 and 256 tokens",
+)
 SD35_MEDIUM = ModelProfile(
     name="sd3.5-medium-2.5b",
-    hub_names=("stable-diffusion-3.5-medium", "stable-diffusion-3-medium"),
+    hub_names=("stable-diffusion-3.5-medium",),
     parameters=2.24e9,
     num_layers=24,
     width=1536,
