@@ -61,3 +61,17 @@ def test_a_collective_that_waits_for_a_stopped_rank_is_broken_and_the_gang_start
     assert not any(is_alive(before[lane]) for lane in ("trainer-0", "trainer-1"))
     assert after["rollout-0"] == before["rollout-0"], "lanes that are well stay"
     assert max(event["batch"] for event in driven.ingest.of_type("resumed")) >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_trainer_lane_that_is_lost_while_it_loads_is_started_again(
+    drive: Callable[..., Driven], make_spec: SpecMaker
+) -> None:
+    driven = drive(make_spec(num_batches=1))
+    driven.until(lambda: bool(driven.ingest.of_type("lanes")))
+    lost = driven.pids()["trainer-0"]
+    os.kill(lost, signal.SIGKILL)
+    assert driven.finish() == 0
+    assert driven.states()[-1] == "completed"
+    assert driven.pids()["trainer-0"] != lost
