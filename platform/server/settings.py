@@ -6,6 +6,7 @@ from typing import Any
 
 from server import environment
 from server.environment import ROOT, env
+from server.retention_settings import *  # noqa: F403
 from server.sign_in_settings import *  # noqa: F403
 from server.sign_in_settings import SIGN_IN_APPS
 from traces.switch import is_traced
@@ -53,6 +54,7 @@ LOCAL_APPS = [
     "gallery",
     "sweeps",
     "mirrors",
+    "retention",
     "operations",
     "analysis",
     "api",
