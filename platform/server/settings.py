@@ -300,7 +300,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": f"%(asctime)s %(levelname)-7s {_IDS} %(name)s: %(message)s"}},
-    "filters": {"request_id": {"()": "audit.request_context.RequestIdFilter"}},
+    "filters": {
+        "request_id": {"()": "audit.request_context.RequestIdFilter"},
+        "links": {"()": "server.link_log_filter.LinkLogFilter"},
+    },
     "handlers": {
         "stdout": {
             "class": "logging.StreamHandler",
@@ -312,6 +315,7 @@ LOGGING = {
     "root": {"handlers": ["stdout"], "level": env.str("TANDEM_LOG_LEVEL", "INFO")},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.request": {"filters": ["links"]},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "httpx": {"level": "WARNING"},
         # The beat logs several lines every two seconds, which would hide everything else.
