@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-gpu bench-gpu-wheels bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types audit contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-gpu bench-gpu-wheels bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -36,6 +36,9 @@ lint: ready-dev ## ruff and the import walls
 
 types: ready-dev ## strict mypy
 	@exec $(PYTHON) deploy/make/checks.py types
+
+audit: ready-dev ## known vulnerabilities of every locked Python and npm package; part of test-full
+	@exec $(PYTHON) deploy/make/checks.py audit
 
 contract: ready-dev ## write the schema of REST and events with its TypeScript types and Python client, and compare with the committed ones
 	@exec $(PYTHON) deploy/make/checks.py contract

@@ -58,6 +58,7 @@ FRONTEND = (
     Check("bundle is the committed one", (*DIFF, "frontend/dist")),
     Check("bundle has no stray file", ("sh", "-c", 'test -z "$(git status --porcelain -- frontend/dist)"')),
 )
+AUDIT = (sys.executable, "deploy/make/dependency_audit.py")
 NUM_AT_A_TIME = 3
 """Sequences that run at once: one more than the smallest machine has cores, since with two at once its cores were idle
 for a third of the time (29 minutes of work in 25, measured on two cores)."""
@@ -92,7 +93,8 @@ GROUPS: dict[str, tuple[tuple[Check, ...], ...]] = {
     "contract": (CONTRACT,),
     "bundle": (FRONTEND,),
     "test": all_checks(without="slow"),
-    "test-full": all_checks(),
+    "test-full": (*all_checks(), (Check("dependency audit", (*AUDIT, "--offline-ok")),)),
+    "audit": ((Check("dependency audit", AUDIT),),),
 }
 
 

@@ -1,10 +1,11 @@
-"""Holds back an address that tries one wrong secret after another: API tokens, single-use codes, run tokens.
+"""Tells an address that tries one wrong secret after another to wait: API tokens, single-use codes, run tokens.
 
-Different ones are counted, not requests: a script that goes on with its expired token closes nothing for others behind
-the same address. Secrets are random (`accounts.secrets`), so this keeps no guess from success but the load of guessing
-from the database; that is why it lets everything through while the broker is away.
+Different ones are counted, not requests, so that a script which goes on with its expired token is told what is wrong.
+The right secret opens all the same: secrets are random (`accounts.secrets`), so that nobody guesses one, and an
+outsider must not be able to close the API to everybody behind the same proxy.
 """
 
+import logging
 import math
 import time
 
@@ -20,36 +21,27 @@ MAX_WRONG = 30
 """Different wrong secrets of one address in a minute: as many as forms of the login page."""
 WINDOW_SECONDS = 60
 
-
-class TooManyWrongSecrets(Exception):
-    """The address must wait; nothing was looked up."""
-
-    def __init__(self, wait_seconds: int) -> None:
-        super().__init__(f"this address has sent too many wrong tokens or codes: wait {wait_seconds} s")
-        self.wait_seconds = wait_seconds
+logger = logging.getLogger(__name__)
 
 
-def require_few_wrong(request: HttpRequest) -> None:
-    """Raises `TooManyWrongSecrets` for an address that sent too many; called before a secret is looked up."""
-    now = time.time()
-    try:
-        num_wrong = int(broker().pfcount(_key(address_of(request), now)))
-    except RedisError:
-        return
-    if num_wrong >= MAX_WRONG:
-        raise TooManyWrongSecrets(math.ceil(WINDOW_SECONDS - now % WINDOW_SECONDS))
-
-
-def note_wrong(request: HttpRequest, secret: str) -> None:
-    """Count a secret that was found to be wrong."""
-    key = _key(address_of(request), time.time())
+def seconds_to_wait(request: HttpRequest, secret: str) -> int:
+    """Count a secret that was found to be wrong; answers how long its address must wait, 0 while it may go on. Without
+    the broker nothing is counted."""
+    now, address = time.time(), address_of(request)
+    key = f"tandem:wrong-secrets:{address}:{int(now // WINDOW_SECONDS)}"
     try:
         with broker().pipeline(transaction=False) as pipeline:
             pipeline.pfadd(key, hash_secret(secret))
+            pipeline.pfcount(key)
             pipeline.expire(key, 2 * WINDOW_SECONDS)
-            pipeline.execute()
+            is_another, num_wrong, _ = pipeline.execute()
     except RedisError:
-        return
+        return 0
+    if num_wrong <= MAX_WRONG:
+        return 0
+    if is_another:
+        logger.warning("%s has tried %d different wrong tokens or codes in a minute", address or "somebody", num_wrong)
+    return math.ceil(WINDOW_SECONDS - now % WINDOW_SECONDS)
 
 
 def address_of(request: HttpRequest) -> str:
@@ -58,7 +50,3 @@ def address_of(request: HttpRequest) -> str:
         return str(get_adapter().get_client_ip(request))
     except (PermissionDenied, ImproperlyConfigured):
         return ""
-
-
-def _key(address: str, now: float) -> str:
-    return f"tandem:wrong-secrets:{address}:{int(now // WINDOW_SECONDS)}"

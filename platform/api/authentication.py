@@ -12,7 +12,7 @@ from rest_framework.request import Request
 
 from accounts.models import ApiToken
 from accounts.token_limits import limits_of
-from accounts.wrong_secrets import TooManyWrongSecrets, note_wrong, require_few_wrong
+from accounts.wrong_secrets import seconds_to_wait
 from audit.request_context import note_token
 
 USE_NOTED_EVERY = timedelta(minutes=1)
@@ -34,14 +34,12 @@ class TokenAuthentication(KnoxTokenAuthentication):
         if not sent:
             return None
         try:
-            require_few_wrong(request)
             if not _TOKEN.fullmatch(sent):
                 raise AuthenticationFailed("Invalid token.")
             found = super().authenticate(request)
-        except TooManyWrongSecrets as error:
-            raise Throttled(error.wait_seconds) from error
-        except AuthenticationFailed:
-            note_wrong(request, sent)
+        except AuthenticationFailed as error:
+            if wait := seconds_to_wait(request, sent):
+                raise Throttled(wait) from error
             raise
         if found is not None:
             user, token = found

@@ -141,6 +141,16 @@ def chunks(file: IO[bytes], part: range) -> Iterator[bytes]:
             yield chunk
 
 
+def delete(keys: Sequence[str]) -> None:
+    """Delete the files under these keys; one that is gone already is no error."""
+    filesystem, root = _filesystem()
+    for key in keys:
+        try:
+            filesystem.rm_file(f"{root}/{key}")
+        except FileNotFoundError:
+            continue
+
+
 def delete_tree(prefix: str) -> None:
     """Delete everything below `prefix`, if anything is there."""
     filesystem, root = _filesystem()

@@ -29,6 +29,7 @@ SEND_WEBHOOKS_EVERY_SECONDS = 2.0
 ADVANCE_SWEEPS_EVERY_SECONDS = 3.0
 """Less than a batch of the demo takes, so that a run that is to be pruned trains on for one batch at most."""
 FORGET_DELIVERIES_EVERY_SECONDS = 3600.0
+DELETE_DUE_EVERY_SECONDS = 3600.0
 WRITE_MIRRORS_EVERY_SECONDS = 10.0
 """Far less than the minute between two sessions of a run."""
 
@@ -70,6 +71,8 @@ app.conf.update(
         "write mirrors": _every(WRITE_MIRRORS_EVERY_SECONDS, task_names.WRITE_MIRRORS),
     },
 )
+if settings.TANDEM_RETENTION:
+    app.conf.beat_schedule["delete what is past its days"] = _every(DELETE_DUE_EVERY_SECONDS, task_names.DELETE_DUE)
 
 
 def traced_requests() -> Any:

@@ -12,6 +12,7 @@ from fsspec import available_protocols
 
 from accounts.sign_in.provider_file import LOOPBACK, ProvidersInvalid, read_providers
 from accounts.sign_in.second_factor_policies import POLICIES
+from retention.kinds import KINDS
 from traces.switch import switch_problem
 
 POSTGRES_ENGINES = ("django.db.backends.postgresql", "server.web_database")
@@ -125,6 +126,22 @@ def check_limits(**_: Any) -> list[CheckMessage]:
     ]
 
 
+def check_retention(**_: Any) -> list[CheckMessage]:
+    """Days for which data is kept are numbers from 0, and something is to be deleted where the worker is to delete."""
+    days = {kind.setting: kind.days for kind in KINDS.values()}
+    problems: list[CheckMessage] = [
+        Error(f"`{name}` must be ≥ 0, got {value}.", hint="Days after a run's end; 0 is for good.", id="tandem.E016")
+        for name, value in days.items()
+        if value < 0
+    ]
+    if settings.TANDEM_RETENTION and not any(days.values()):
+        hint = f"Set one of {', '.join(days)}, or switch it off."
+        problems.append(
+            Warning("`TANDEM_RETENTION` is on and everything is kept for good.", hint=hint, id="tandem.W003")
+        )
+    return problems
+
+
 def check_second_factor(**_: Any) -> list[CheckMessage]:
     """`TANDEM_SECOND_FACTOR` is one of its values."""
     if settings.TANDEM_SECOND_FACTOR in POLICIES:
@@ -209,6 +226,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     check_storage,
     check_port,
     check_limits,
+    check_retention,
     check_second_factor,
     check_providers,
     check_model_roots,

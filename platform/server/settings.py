@@ -6,6 +6,7 @@ from typing import Any
 
 from server import environment
 from server.environment import ROOT, env
+from server.retention_settings import *  # noqa: F403
 from server.sign_in_settings import *  # noqa: F403
 from server.sign_in_settings import SIGN_IN_APPS
 from traces.switch import is_traced
@@ -53,6 +54,7 @@ LOCAL_APPS = [
     "gallery",
     "sweeps",
     "mirrors",
+    "retention",
     "operations",
     "analysis",
     "api",
@@ -298,7 +300,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": f"%(asctime)s %(levelname)-7s {_IDS} %(name)s: %(message)s"}},
-    "filters": {"request_id": {"()": "audit.request_context.RequestIdFilter"}},
+    "filters": {
+        "request_id": {"()": "audit.request_context.RequestIdFilter"},
+        "links": {"()": "server.link_log_filter.LinkLogFilter"},
+    },
     "handlers": {
         "stdout": {
             "class": "logging.StreamHandler",
@@ -310,6 +315,7 @@ LOGGING = {
     "root": {"handlers": ["stdout"], "level": env.str("TANDEM_LOG_LEVEL", "INFO")},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.request": {"filters": ["links"]},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "httpx": {"level": "WARNING"},
         # The beat logs several lines every two seconds, which would hide everything else.

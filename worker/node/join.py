@@ -17,6 +17,7 @@ from pathlib import Path
 
 from worker.contracts.lanes import gpu_resource
 from worker.contracts.node_reports import CPU_LANES_LABEL, DEFAULT_NUM_CPU_LANES, NODE_LABEL, GpuReport
+from worker.contracts.private_variables import PRIVATE_VARIABLES
 from worker.node.naming import host_name
 from worker.node.readers.detection import offered, reader_of_this_node
 from worker.node.readers.reader import ReaderError
@@ -30,8 +31,6 @@ ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
 RAY_START = Path(__file__).with_name("ray_start.py")
-PRIVATE_VARIABLES = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE")
-"""Variables of the web side only: whoever runs a job can read the environment of its node."""
 
 
 def join(arguments: Sequence[str]) -> None:

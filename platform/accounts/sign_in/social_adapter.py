@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+import requests
 from allauth.account.adapter import get_adapter as get_account_adapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
@@ -16,6 +17,7 @@ from django.urls import reverse
 from accounts.models import User
 from accounts.sign_in.group_roles import GROUPS, apply_group_roles
 from accounts.sign_in.provider_file import providers
+from accounts.sign_in.provider_requests import guarded
 from audit.record import record
 
 OPENID_CONNECT = "openid_connect"
@@ -48,6 +50,9 @@ class SocialAdapter(DefaultSocialAccountAdapter):
             made = {"provider": OPENID_CONNECT, "provider_id": each.id, "name": each.name, "client_id": each.client_id}
             apps.append(SocialApp(**made, secret=secret, settings=known))
         return apps
+
+    def get_requests_session(self) -> requests.Session:
+        return guarded(super().get_requests_session())
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Refuse, link or let in, before anything else happens. Raises `ImmediateHttpResponse`."""

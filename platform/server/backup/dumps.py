@@ -30,7 +30,7 @@ def dump_database(target: Path, snapshot_name: str) -> None:
     """Raises `BackupError` with what pg_dump said."""
     command = ["--format=custom", "--no-owner", "--no-privileges", f"--snapshot={snapshot_name}", f"--file={target}"]
     finished = subprocess.run(
-        [_tool("pg_dump"), *command, *(f"--exclude-table-data={table}" for table in LEFT_OUT)],
+        [tool("pg_dump"), *command, *(f"--exclude-table-data={table}" for table in LEFT_OUT)],
         env=_environment(),
         capture_output=True,
         text=True,
@@ -48,7 +48,7 @@ def load_dump(source: Path) -> None:
         BackupError: with what the tools said.
     """
     psql = subprocess.Popen(
-        [_tool("psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-"],
+        [tool("psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-"],
         env=_environment(),
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -58,7 +58,7 @@ def load_dump(source: Path) -> None:
         psql.stdin.write(b"BEGIN; DROP SCHEMA public CASCADE; CREATE SCHEMA public;\n")
         psql.stdin.flush()
         script = subprocess.run(
-            [_tool("pg_restore"), "--no-owner", "--no-privileges", "--file=-", str(source)],
+            [tool("pg_restore"), "--no-owner", "--no-privileges", "--file=-", str(source)],
             env=_environment(),
             stdout=psql.stdin,
             stderr=subprocess.PIPE,
@@ -93,7 +93,8 @@ def num_other_connections() -> int:
         return int(cursor.fetchone()[0])
 
 
-def _tool(name: str) -> str:
+def tool(name: str) -> str:
+    """The path of one of PostgreSQL's programs. Raises `BackupError` where it is missing."""
     path = pg_bin() / name
     if not path.exists():
         raise BackupError(f"{path} is missing: let TANDEM_PG_BIN name the folder of PostgreSQL's programs")

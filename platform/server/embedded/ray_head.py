@@ -18,17 +18,13 @@ from server.embedded.ports import RayPorts
 from server.environment import ROOT, read_or_create_secret
 from server.supervisor.process_spec import ProcessSpec, base_environment
 from worker.contracts.node_reports import NODE_LABEL
+from worker.contracts.private_variables import PRIVATE_VARIABLES
 
 RAY_START = ROOT / "worker" / "node" / "ray_start.py"
 NUM_CPUS = 64
 
-# Variables of the web side only, which jobs must not see: a job's environment is readable through Ray.
-PRIVATE_VARIABLES = frozenset(
-    {
-        *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "EMAIL_URL"),
-        *("DJANGO_SETTINGS_MODULE", "PYTHONPATH", "RAY_ADDRESS", "TANDEM_ONESHOT"),
-    }
-)
+NOT_PASSED_ON = PRIVATE_VARIABLES | {"PYTHONPATH", "RAY_ADDRESS", "TANDEM_ONESHOT"}
+"""Variables of this process that no job needs or may see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +71,7 @@ class RayHead:
         folder.mkdir(mode=0o700)
 
     def process_spec(self) -> ProcessSpec:
-        inherited = {name: value for name, value in base_environment().items() if name not in PRIVATE_VARIABLES}
+        inherited = {name: value for name, value in base_environment().items() if name not in NOT_PASSED_ON}
         env = {
             **inherited,
             "RAY_AUTH_MODE": "token",

@@ -16,10 +16,11 @@ from server.supervisor.client import ProcessState
 
 
 def greet(console: Console, started: Started) -> None:
-    """Print the address and how to sign in. A password is shown only by the start that created it."""
+    """Print the address and how to sign in. A password is shown only by the start that created it, and in a terminal,
+    which forgets: a journal or a container's log would keep it."""
     console.print(f"\n[bold]Tandem[/bold] serves at [bold cyan]{environment.PUBLIC_URL}[/bold cyan]")
     path = environment.VAR / "admin-password"
-    if started.new_password is not None:
+    if started.new_password is not None and console.is_terminal:
         console.print(f"Sign in as [bold]{started.admin.username}[/bold], password [bold]{started.new_password}[/bold]")
         console.print(f"(shown once, kept in {path})", style="dim", soft_wrap=True)
     elif path.exists():

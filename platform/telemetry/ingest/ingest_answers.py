@@ -9,29 +9,32 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from pydantic import BaseModel, ValidationError
 
-from accounts.wrong_secrets import TooManyWrongSecrets, note_wrong, require_few_wrong
+from accounts.wrong_secrets import seconds_to_wait
 from worker.contracts.ingest import BootstrapRequest
 
 View = Callable[..., HttpResponseBase]
 
 
 def guesses_held_back(view: View) -> View:
-    """The view, which answers 429 to an address that sent too many wrong tokens or codes."""
+    """The view, which answers 429 to a wrong token from an address that sent too many of them."""
 
     @wraps(view)
     def answer(request: HttpRequest, **path: Any) -> HttpResponseBase:
-        try:
-            require_few_wrong(request)
-        except TooManyWrongSecrets as error:
-            refused = refusal(HTTPStatus.TOO_MANY_REQUESTS, str(error))
-            refused["Retry-After"] = str(error.wait_seconds)
-            return refused
         answered = view(request, **path)
         if answered.status_code == HTTPStatus.UNAUTHORIZED and (token := bearer_token(request)):
-            note_wrong(request, token)
+            return _waiting(request, token) or answered
         return answered
 
     return answer
+
+
+def _waiting(request: HttpRequest, wrong: str) -> HttpResponse | None:
+    """The refusal of an address that tries one wrong secret after another; senders try again, as after any 429."""
+    if not (wait := seconds_to_wait(request, wrong)):
+        return None
+    refused = refusal(HTTPStatus.TOO_MANY_REQUESTS, f"this address sent too many wrong tokens or codes: wait {wait} s")
+    refused["Retry-After"] = str(wait)
+    return refused
 
 
 def bearer_token(request: HttpRequest) -> str:
@@ -63,6 +66,5 @@ def traded_code(
         return json_answer(trade(code))
     except tuple(refusals) as error:
         status = next(status for kind, status in refusals.items() if isinstance(error, kind))
-        if status == HTTPStatus.UNAUTHORIZED:
-            note_wrong(request, code)
-        return refusal(status, str(error))
+        waiting = _waiting(request, code) if status == HTTPStatus.UNAUTHORIZED else None
+        return waiting or refusal(status, str(error))

@@ -1,11 +1,9 @@
 """The user of a websocket: by a knox token in the URL, else by the session; and whether they still are."""
 
-from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qs
 
 from django.contrib.auth.models import AnonymousUser
-from django.core.handlers.asgi import ASGIRequest
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
@@ -14,7 +12,6 @@ from accounts.models import User
 from accounts.sign_in.selectors import must_set_up
 from accounts.sign_in.still_signed_in import is_still_signed_in
 from accounts.token_limits import limits_of
-from accounts.wrong_secrets import TooManyWrongSecrets, note_wrong, require_few_wrong
 
 
 def query_of(scope: dict[str, Any]) -> dict[str, str]:
@@ -23,22 +20,17 @@ def query_of(scope: dict[str, Any]) -> dict[str, str]:
 
 
 def user_of(scope: dict[str, Any]) -> Actor:
-    """The user behind `?token=`, or of the session cookie; anonymous when the token is unknown or expired or its
-    address sent too many such, and when the session still lacks a second factor that is required."""
+    """The user behind `?token=`, or of the session cookie; anonymous when the token is unknown or expired, and when the
+    session still lacks a second factor that is required."""
     token = query_of(scope).get("token")
     if token is None:
         user: Actor = scope.get("user") or AnonymousUser()
         # Channels' lazy user is resolved here, where database access is allowed.
         may = isinstance(user, User) and not must_set_up(user, scope.get("session"))
         return user if may else AnonymousUser()
-    request = ASGIRequest({**scope, "method": "GET"}, BytesIO())
     try:
-        require_few_wrong(request)
         owner, used = TokenAuthentication().authenticate_credentials(token.encode())
-    except TooManyWrongSecrets:
-        return AnonymousUser()
     except AuthenticationFailed:
-        note_wrong(request, token)
         return AnonymousUser()
     owner.token_limits = limits_of(used)
     return owner

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import User
+from accounts.sign_in.provider_requests import guarded
 from audit.models import AuditEntry
 from tests.web.dashboard.authenticator_app import set_up
 from tests.web.dashboard.oidc_browser import BEGIN, at_the_provider, is_linked, name_of, sign_in
@@ -279,3 +281,19 @@ def test_where_passwords_open_nothing_a_link_of_the_command_line_does_once(
     assert actions == [("user.make_sign_in_link", "manage.py sign_in_link"), ("user.sign_in", "root")]
     with pytest.raises(CommandError, match="no active user"):
         call_command("sign_in_link", "nobody")
+
+
+@pytest.mark.parametrize("endpoint", ["jwks_uri", "token_endpoint", "userinfo_endpoint"])
+def test_a_discovery_document_leads_to_no_private_machine_but_the_issuers(
+    provider: OpenIdProvider, endpoint: str
+) -> None:
+    provider.discovery = {endpoint: f"{provider.issuer.replace('127.0.0.1', 'localhost')}/jwks"}
+    client, answer = sign_in()
+    assert answer.status_code == 403 and name_of(client) is None
+    assert "which is not public" in AuditEntry.objects.get().changes["why"]
+
+
+def test_a_redirect_of_the_provider_is_not_followed(provider: OpenIdProvider) -> None:
+    asked = "response_type=code&client_id=tandem&code_challenge_method=S256&redirect_uri=/jwks&state=x"
+    with pytest.raises(requests.TooManyRedirects):
+        guarded(requests.Session()).get(f"{provider.issuer}/authorize?{asked}", timeout=5)

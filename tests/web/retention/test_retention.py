@@ -1,0 +1,197 @@
+"""What is past its days is told before it is deleted, deleted in pieces, and recorded; everything else stays."""
+
+import hashlib
+from collections.abc import Callable
+from datetime import timedelta
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from accounts.models import Project, User
+from audit.models import AuditEntry
+from catalog.models import Mirror
+from gallery import storage
+from gallery.artifacts import store_artifact
+from gallery.models import Artifact, Sample
+from mirrors.models import MirroredRun
+from retention import services
+from retention.due import due
+from retention.kinds import KINDS, Kind
+from retention.services import delete_due
+from runs.models import Run, RunLogEntry
+from server import checks
+from telemetry.models import MetricPoint, SpanRow, StreamItem
+from tests.web.conftest import MakeRun
+
+pytestmark = pytest.mark.django_db
+NUM_SPANS = 7
+LEFT = ["adapters/final/pytorch_lora_weights.safetensors"]
+EndedRun = Callable[..., Run]
+
+
+@pytest.fixture(autouse=True)
+def kept_for_a_week(settings: Any, tmp_path: Path) -> None:
+    settings.TANDEM_ARTIFACTS = f"file://{tmp_path}"
+    for data in KINDS.values():
+        setattr(settings, data.setting, 7)
+
+
+@pytest.fixture
+def ended_run(make_run: MakeRun, project: Project) -> EndedRun:
+    """A run that ended so many days ago, with some of everything."""
+
+    def make(days: float = 8) -> Run:
+        ended_at = timezone.now() - timedelta(days=days)
+        run = make_run(project=project, state="completed", attempt=1, ended_at=ended_at)
+        fill(run)
+        return run
+
+    return make
+
+
+def fill(run: Run) -> None:
+    of_run: dict[str, Any] = {"run": run, "attempt": 1}
+    SpanRow.objects.bulk_create(
+        SpanRow(**of_run, stream_seq=1, lane="trainer-0", kind="train", start=float(n), end=n + 1.0)
+        for n in range(NUM_SPANS)
+    )
+    SpanRow.objects.create(**of_run, stream_seq=1, lane="trainer-0", kind="lent_generate", start=9.0, end=10.0)
+    for seq, kind in enumerate(("spans", "metrics", "samples", "evaluation"), start=1):
+        StreamItem.objects.create(**of_run, stream_seq=seq, seq=seq, type=kind, at=1e9, body={})
+    of_run |= {"stream_seq": 5}
+    MetricPoint.objects.create(**of_run, key="reward/mean", batch=1, optimizer_step=1, at=1e9, value=0.5)
+    RunLogEntry.objects.create(**of_run, at=1e9, type="log", level="info", source="driver", text="a line")
+    RunLogEntry.objects.create(**of_run | {"stream_seq": 6}, at=1e9, type="state", level="info", source="web", text="x")
+    picture = {"prompt": "a", "prompt_id": "1", "prompt_index": 0, "member": 0, "seed": 1, "rewards": {}}
+    where = {"artifact_path": "pictures/1.webm", "poster_path": "pictures/1.png", "purpose": "train"}
+    Sample.objects.create(**of_run, batch=1, policy_version=1, **picture, **where)
+    for path in ("pictures/1.webm", "pictures/1.png", "schedule/000001.json.gz", *LEFT):
+        upload(run, path)
+
+
+def upload(run: Run, path: str) -> None:
+    digest = hashlib.sha256(path.encode()).hexdigest()
+    store_artifact(run_id=run.pk, attempt=1, path=path, source=BytesIO(path.encode()), sha256=digest)
+
+
+def said(*arguments: str) -> str:
+    output = StringIO()
+    call_command("retention", *arguments, stdout=output)
+    return output.getvalue()
+
+
+def test_the_dry_run_tells_what_would_go_and_deletes_nothing(ended_run: EndedRun) -> None:
+    run = ended_run()
+    told = said("--dry-run")
+    assert f"telemetry, kept for 7 days: {NUM_SPANS + 2} rows and 0 files of 1 runs would be deleted" in told
+    assert "samples, kept for 7 days: 2 rows and 2 files of 1 runs would be deleted" in told
+    assert "logs, kept for 7 days: 1 rows and 0 files" in told
+    assert "scheduler events, kept for 7 days: 0 rows and 1 files" in told
+    assert told.count(f"{run.pk}  {run.name} of Shapes, ended ") == 4
+    assert SpanRow.objects.count() == NUM_SPANS + 1 and Artifact.objects.count() == 4
+    assert not AuditEntry.objects.exists()
+
+
+def test_what_is_past_its_days_is_deleted_with_its_files_and_recorded(
+    ended_run: EndedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "PIECE", 3)
+    run = ended_run()
+    foretold = {share.kind: (share.num_rows, share.num_files) for kind in Kind for share in due(kind)}
+    said()
+    assert [span.kind for span in SpanRow.objects.all()] == ["lent_generate"] and not Sample.objects.exists()
+    assert [item.type for item in StreamItem.objects.all()] == ["evaluation"]
+    assert [entry.type for entry in RunLogEntry.objects.all()] == ["state"]
+    assert MetricPoint.objects.count() == 1, "curves stay"
+    assert [row.path for row in Artifact.objects.all()] == LEFT
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["pytorch_lora_weights.safetensors"]
+    recorded = AuditEntry.objects.filter(action="run.retention", object_id=str(run.pk), project_id=run.project_id)
+    assert {
+        Kind(entry.changes["kind"]): (entry.changes["num_rows"], entry.changes["num_files"]) for entry in recorded
+    } == foretold
+    assert [entry.actor for entry in recorded] == ["manage.py retention"] * 4
+    assert "0 rows and 0 files of 0 runs deleted" in said(), "there is nothing left to delete"
+
+
+def test_runs_that_ended_later_or_go_on_keep_everything(ended_run: EndedRun, make_run: MakeRun) -> None:
+    ended_run(days=6)
+    fill(make_run(state="running", attempt=1))
+    assert delete_due(actor="test") == []
+    assert SpanRow.objects.count() == 2 * (NUM_SPANS + 1)
+
+
+def test_a_kind_without_days_is_kept_for_good(ended_run: EndedRun, settings: Any) -> None:
+    ended_run(days=4000)
+    for data in KINDS.values():
+        setattr(settings, data.setting, 0)
+    assert said().count("kept for good") == len(Kind)
+    settings.TANDEM_KEEP_LOGS_DAYS = 7
+    assert [share.kind for share in delete_due(actor="test")] == [Kind.LOGS]
+    assert SpanRow.objects.count() == NUM_SPANS + 1
+
+
+def test_a_run_that_a_mirror_still_reads_waits(ended_run: EndedRun, project: Project) -> None:
+    run = ended_run()
+    mirror = Mirror.objects.create(project=project, name="m", kind="tensorboard", place="runs")
+    mirrored = MirroredRun.objects.create(run=run, mirror=mirror, label="x")
+    assert list(due(Kind.TELEMETRY)) == []
+    mirrored.next_at = None
+    mirrored.save()
+    assert len(list(due(Kind.TELEMETRY))) == 1
+
+
+def test_a_run_that_is_resumed_meanwhile_keeps_what_it_still_has(
+    ended_run: EndedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ended_run()
+    monkeypatch.setattr(services, "PIECE", 3)
+    delete_piece = services._delete_piece
+
+    def delete_and_resume(rows: Any) -> int:
+        num_deleted = delete_piece(rows)
+        if num_deleted:
+            Run.objects.filter(pk=run.pk).update(ended_at=None)
+        return num_deleted
+
+    monkeypatch.setattr(services, "_delete_piece", delete_and_resume)
+    assert delete_due([Kind.TELEMETRY], actor="test") == []
+    assert SpanRow.objects.count() == NUM_SPANS + 1 - 3
+
+
+def test_what_was_interrupted_between_file_and_row_is_found_again(
+    ended_run: EndedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ended_run()
+    storage.delete([row.storage_key for row in Artifact.objects.filter(run=run, path__startswith="pictures/")])
+    assert [share.num_files for share in delete_due([Kind.SAMPLES], actor="test")] == [2]
+    assert not Artifact.objects.filter(path__startswith="pictures/").exists()
+
+
+def test_a_round_of_the_worker_ends_in_time_and_the_next_one_goes_on(ended_run: EndedRun) -> None:
+    ended_run()
+    assert delete_due(actor="test", max_seconds=-1) == []
+    assert SpanRow.objects.count() == NUM_SPANS + 1
+    assert len(delete_due(actor="test")) == len(Kind)
+
+
+def test_settings_that_cannot_be_meant_are_told(settings: Any) -> None:
+    assert checks.check_retention() == []
+    settings.TANDEM_KEEP_LOGS_DAYS = -1
+    assert [problem.id for problem in checks.check_retention()] == ["tandem.E016"]
+    for data in KINDS.values():
+        setattr(settings, data.setting, 0)
+    settings.TANDEM_RETENTION = True
+    assert [problem.id for problem in checks.check_retention()] == ["tandem.W003"]
+
+
+def test_its_pages_still_open(ended_run: EndedRun, alice: User, client: Any) -> None:
+    run = ended_run()
+    delete_due(actor="test")
+    client.force_login(alice)
+    for path in ("", "/timeline", "/metrics", "/samples", "/logs", "/events", "/lane-states", "/bubbles", "/schedule"):
+        answer = client.get(f"/api/v1/runs/{run.pk}{path}")
+        assert answer.status_code == (404 if path == "/schedule" else 200), path
