@@ -146,6 +146,7 @@ def test_the_known_parameters_are_the_documented_ones() -> None:
         ("[" * 200_000, 400, "nested ≤ 32 deep"),
         (f'{{"spec": {"9" * 5000}}}', 400, "the body is not valid JSON"),
         (f'"{"x" * 2**25}"', 413, "≤ 32 MiB"),
+        (f'{{"spec": [{"0," * 2_000_001}0]}}', 400, "the body must hold ≤ 2000000 values, got 2000003"),
         ("[]", 400, "the body must be an object, got a list of 0"),
         ("null", 400, "the body must be an object, got nothing"),
     ],
