@@ -73,7 +73,7 @@ def problem_of(request: Malformed, readings: list[str], num_read: int, token: st
 
 def answer(request: Malformed) -> Any:
     client = Client(raise_request_exception=False)
-    found = client.generic(
+    found: Any = client.generic(
         request.method,
         request.address,
         request.body,
