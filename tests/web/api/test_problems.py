@@ -55,6 +55,7 @@ def test_a_method_that_is_not_answered_is_a_problem_with_those_that_are(
 def test_a_method_that_an_address_with_tags_has_not_is_a_problem(client: Client, alice: User, path: str) -> None:
     client.force_login(alice)
     assert 'Method "PUT" not allowed' in detail_of(client.put(f"/api/v1/{path}"), 405)
+    assert 'Method "OPTIONS" not allowed' in detail_of(client.options(f"/api/v1/{path}"), 405)
 
 
 @pytest.mark.parametrize("token", ["\xff\xfe", "", "a b", "x" * 9000, "x\x00"])
