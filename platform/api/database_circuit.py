@@ -109,9 +109,24 @@ CIRCUIT = Circuit()
 """Of this process."""
 
 
+class NoFreeConnection(psycopg.OperationalError):
+    """All of this process's connections were in use for as long as a request waits for one; the database answers."""
+
+
+def is_crowded(error: BaseException | None) -> bool:
+    """Whether an error says that no connection became free in time."""
+    while error is not None:
+        if isinstance(error, NoFreeConnection):
+            return True
+        error = error.__cause__
+    return False
+
+
 def is_away(error: BaseException | None) -> bool:
     """Whether an error says that the database is away, and not that it refused something."""
     while error is not None:
+        if isinstance(error, NoFreeConnection):
+            return False
         if isinstance(error, psycopg.OperationalError):
             state = error.sqlstate
             # What libpq says by itself has no state: no server there, or a connection that broke.

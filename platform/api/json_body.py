@@ -1,5 +1,6 @@
 """The parser of JSON bodies: what it lets through can be stored and walked, and is of bounded size."""
 
+import re
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
@@ -22,6 +23,8 @@ class PlainJSONParser(JSONParser):
         content = stream.read(limit + 1)
         if len(content) > limit:
             raise RequestDataTooBig
+        if (number := _most_values(content)) > MAX_VALUES:
+            raise ParseError(f"the body must hold ≤ {MAX_VALUES} values, got {number}: send less at once")
         try:
             document = super().parse(BytesIO(content), media_type, parser_context)
         except RecursionError as error:
@@ -39,5 +42,17 @@ class PlainJSONParser(JSONParser):
         return document
 
 
+def _most_values(content: bytes) -> int:
+    """An upper bound of the number of values, from the marks between them."""
+    number = sum(map(content.count, _MARKS))
+    # Texts hold commas, too.
+    return number if number <= MAX_VALUES else sum(map(_STRING.sub(b"", content).count, _MARKS))
+
+
+_MARKS = (b",", b"[", b"{")
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+MAX_VALUES = 2_000_000
+"""Of a body: 100,000 prompts with a dozen fields each. As zeros 16 million would fit into its bytes, which take
+gigabytes once they are read."""
 MAX_PROBLEMS = 20
 """Of one body that are told at once: a file of zeros has as many as characters."""

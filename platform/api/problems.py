@@ -18,7 +18,7 @@ from rest_framework.views import set_rollback
 from typing_extensions import TypedDict
 
 from analysis.replay.replays import ReplayRefused
-from api.database_circuit import CIRCUIT, is_away
+from api.database_circuit import CIRCUIT, is_away, is_crowded
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
 from gallery.previews import PreviewStateConflict
 from operations.operation_source import OperationConflict
@@ -33,6 +33,10 @@ from sweeps.services import SweepStateConflict
 
 CONTENT_TYPE = "application/problem+json"
 AWAY = "the database does not answer: try again in a moment; runs go on meanwhile, and what they report is kept"
+CROWDED = (
+    "the server has more requests at once than connections to its database, and this one waited too long: try again in "
+    "a moment, or let an administrator raise `TANDEM_WEB_CONNECTIONS`"
+)
 
 
 @with_config(use_attribute_docstrings=True, extra="allow")
@@ -118,6 +122,8 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return problem(403, str(error) or "your role does not allow this"), {}
         case Conflict():
             return problem(409, str(error.detail), **error.members), {}
+        case DatabaseError() if is_crowded(error):
+            return problem(503, CROWDED), {"Retry-After": "1"}
         case DatabaseError() if is_away(error):
             return problem(503, AWAY), {"Retry-After": str(CIRCUIT.retry_after)}
         case DatabaseError() if is_full(error):

@@ -15,16 +15,15 @@ from typing import IO, Any, Protocol
 import fsspec
 from django.conf import settings
 
+from gallery.content_checks import check_content
+from gallery.content_errors import ContentRefused
 from worker.contracts.artifact_paths import MAX_PATH_CHARS, PATH_PATTERN
 
 CHUNK_BYTES = 2**20
 MAX_ARTIFACT_BYTES = 4 * 2**30
 CONTENT_TYPES = {
     ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".webp": "image/webp",
     ".webm": "video/webm",
-    ".mp4": "video/mp4",
     ".json": "application/json",
     ".yaml": "application/yaml",
     ".txt": "text/plain; charset=utf-8",
@@ -81,7 +80,8 @@ def write(key: str, source: Readable, sha256: str) -> Stored:
 
     Raises:
         ChecksumMismatch: the bytes have another sha256; nothing is stored.
-        ArtifactRefused: `sha256` is not one, or the bytes are more than `MAX_ARTIFACT_BYTES`.
+        ArtifactRefused: `sha256` is not one, the bytes are more than `MAX_ARTIFACT_BYTES`, or not what the key's ending
+            says.
         OSError: the storage is full or unavailable.
     """
     if not _SHA256.fullmatch(sha256):
@@ -101,10 +101,14 @@ def write(key: str, source: Readable, sha256: str) -> Stored:
                 file.write(chunk)
         if found.hexdigest() != sha256:
             raise ChecksumMismatch(f"the bytes received ({num_bytes}) have sha256 {found.hexdigest()}, not {sha256}")
+        with filesystem.open(draft, "rb") as file:
+            check_content(key, file, num_bytes)
         filesystem.mv(draft, final)
-    except BaseException:
+    except BaseException as error:
         if filesystem.exists(draft):
             filesystem.rm(draft)
+        if isinstance(error, ContentRefused):
+            raise ArtifactRefused(f"`{posixpath.basename(key)}` is refused: {error}") from error
         raise
     return Stored(key=key, sha256=sha256, num_bytes=num_bytes)
 

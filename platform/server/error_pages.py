@@ -7,8 +7,8 @@ from django.http.response import HttpResponseBase
 from django.template import loader
 from django.views import defaults
 
-from api.database_circuit import CIRCUIT, is_away
-from api.problems import AWAY, CONTENT_TYPE, problem
+from api.database_circuit import CIRCUIT, is_away, is_crowded
+from api.problems import AWAY, CONTENT_TYPE, CROWDED, problem
 from runs.report_storage import FULL, is_full
 
 API_PREFIX = "/api/"
@@ -32,6 +32,8 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
     # Django calls it while it handles the exception, which it does not hand on.
+    if is_crowded(sys.exc_info()[1]):
+        return unavailable(request, CROWDED, seconds=1)
     if is_away(sys.exc_info()[1]):
         return database_away(request, CIRCUIT.retry_after)
     if is_full(sys.exc_info()[1]) and is_api(request):
@@ -42,10 +44,14 @@ def server_error(request: HttpRequest) -> HttpResponseBase:
 
 def database_away(request: HttpRequest, seconds: int) -> HttpResponseBase:
     """503: come again after so many seconds."""
+    return unavailable(request, AWAY, seconds)
+
+
+def unavailable(request: HttpRequest, said: str, seconds: int) -> HttpResponseBase:
     if is_api(request):
-        answer: HttpResponse = _problem(503, AWAY)
+        answer: HttpResponse = _problem(503, said)
     else:
-        answer = HttpResponse(loader.get_template("503.html").render(), status=503)
+        answer = HttpResponse(loader.get_template("503.html").render({"said": _sentence(said)}), status=503)
     answer.headers["Retry-After"] = str(seconds)
     return answer
 
@@ -68,6 +74,12 @@ def as_problem(request: HttpRequest, response: HttpResponseBase) -> HttpResponse
     for name, value in response.headers.items():
         answer.headers.setdefault(name, value)
     return answer
+
+
+def _sentence(said: str) -> str:
+    """What is told before the advice to a program."""
+    first = said.partition(":")[0]
+    return f"{first[0].upper()}{first[1:]}."
 
 
 def is_api(request: HttpRequest) -> bool:

@@ -5,7 +5,7 @@ An item is `{stream_seq, type, at, attempt, body}`, where `body` holds the event
 same whether stored, sent live or replayed, so a reader can drop repeats by their `stream_seq`.
 """
 
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal, Union, cast
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -68,8 +68,7 @@ _MODELS = {kind: _item_model(kind) for kind in EVENT_KINDS}
 def body_model(type_name: str) -> type[BaseModel] | None:
     """What the bodies of this type of event are; None for an unknown one."""
     kind = next((kind for kind in EVENT_KINDS if kind.model_fields["type"].default == type_name), None)
-    model: type[BaseModel] | None = kind and _MODELS[kind].model_fields["body"].annotation
-    return model
+    return None if kind is None else cast(type[BaseModel], _MODELS[kind].model_fields["body"].annotation)
 
 
 StreamItem: Any = Annotated[Union[(*_MODELS.values(), TransitionItem, CommandItem)], Field(discriminator="type")]

@@ -57,7 +57,7 @@ def is_body(kind: str, body: Any) -> bool:
     """Whether this is the body of an event of that type."""
     model = _model(kind)
     try:
-        return model is not None and bool(model.model_validate(body))
+        return model is not None and bool(model.model_validate(body, extra="ignore"))
     except ValidationError:
         return False
 

@@ -24,7 +24,13 @@ EXTREMES: list[Any] = [
 ]
 OF_ONE_LENGTH = ("^[0-9a-f]{64}$",)
 """Patterns that bound the length by themselves."""
-REPORTED = (run_event_adapter, *map(TypeAdapter, (NodeReports, GpuTestReport, PreviewDone, BootstrapRequest)))
+REPORTED: tuple[TypeAdapter[Any], ...] = (
+    run_event_adapter,
+    TypeAdapter(NodeReports),
+    TypeAdapter(GpuTestReport),
+    TypeAdapter(PreviewDone),
+    TypeAdapter(BootstrapRequest),
+)
 """What programs on the cluster send."""
 PYDANTICS_OWN = re.compile(r"[Ii]nput should|Value error|NoneType|[Tt]uple|<class|unicode string|permitted|is refused,")
 

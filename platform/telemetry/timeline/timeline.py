@@ -137,7 +137,12 @@ def _resizes(run_id: UUID, up_to: int, start: float, end: float) -> list[EndedRe
 
 def _plans(run_id: UUID, up_to: int, start: float, end: float) -> list[AdoptedPlan]:
     return [
-        {"at": item.at, **{name: item.body[name] for name in ("batch", "reason", "batch_seconds")}}
+        {
+            "at": item.at,
+            "batch": item.body["batch"],
+            "reason": item.body["reason"],
+            "batch_seconds": item.body["batch_seconds"],
+        }
         for item in readable(_items(run_id, "plan", up_to, start, end))
     ]
 

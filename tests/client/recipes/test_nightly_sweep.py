@@ -18,6 +18,7 @@ from tests.client.recipes.reader import Reader
 from tests.client.recipes.served_application import Served
 from tests.web.gallery.conftest import LORA_PATH
 from tests.web.sweeps.swept_runs import driven, runs_of, tell, train
+from tests.web.valid_files import valid_file
 
 pytestmark = pytest.mark.django_db
 
@@ -49,9 +50,9 @@ def test_the_best_point_of_a_night_is_named_and_downloaded(
         advance_all()
         assert {run.run_spec.priority for run in runs_of(sweep)} == {"low"}
         for number, (run, reward) in enumerate(zip(runs_of(sweep), [0.3, 0.8, 0.5, 0.4], strict=True), start=1):
-            upload_lora(run, f"of point {number}".encode(), adapter_event)
+            upload_lora(run, valid_file(LORA_PATH, f"of point {number}".encode()), adapter_event)
             train(run, {20: reward}, ends="completed")
         advance_all()
     assert reader.end(night).startswith("0.800 with {")
     (file,) = reader.folder.glob("20*-*-*/*.safetensors")
-    assert file.read_bytes() == b"of point 2"
+    assert file.read_bytes() == valid_file(LORA_PATH, b"of point 2")

@@ -1,7 +1,6 @@
 """A run that reported some of everything that a report shows."""
 
 import hashlib
-from base64 import b64decode
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -15,9 +14,10 @@ from accounts.secrets import hash_secret
 from gallery.artifacts import store_artifact
 from runs.models import Attempt, Run
 from telemetry.ingest.ingest import ingest
+from tests.web.valid_files import valid_file
 from worker.contracts.ingest import IngestBatch
 
-PIXEL = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+PIXEL = valid_file("a.png")
 """A picture of one pixel."""
 NUM_BATCHES = 4
 PROMPT = 'a <b>"red"</b> square & circle'

@@ -16,11 +16,14 @@ from gallery.artifacts import store_artifact
 from gallery.models import Adapter, Preview
 from runs.models import Attempt, Run
 from telemetry.ingest.ingest import ingest
+from tests.web.valid_files import valid_file
 from worker.contracts.ingest import IngestBatch
 
 pytestmark = pytest.mark.django_db
 WEIGHTS = "pytorch_lora_weights.safetensors"
-FILES = {"samples/b1/0-0.webm": bytes(9000), "samples/b1/0-0.png": b"poster", "samples/b1/0-1.png": b"picture"}
+MARKS = {"samples/b1/0-0.webm": bytes(9000), "samples/b1/0-0.png": b"poster", "samples/b1/0-1.png": b"picture"}
+FILES = {path: valid_file(path, mark) for path, mark in MARKS.items()}
+WEIGHTS_BYTES, CLIP = valid_file(WEIGHTS, b"weights"), valid_file("a.webm", b"clip")
 
 
 @pytest.fixture
@@ -51,9 +54,9 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Any, settings:
 
 @pytest.fixture
 def preview(run: Run, alice: User) -> Preview:
-    digest = hashlib.sha256(b"weights").hexdigest()
-    store_artifact(run_id=run.pk, attempt=1, path=WEIGHTS, source=BytesIO(b"weights"), sha256=digest)
-    file = {"path": WEIGHTS, "sha256": digest, "num_bytes": 7}
+    digest = hashlib.sha256(WEIGHTS_BYTES).hexdigest()
+    store_artifact(run_id=run.pk, attempt=1, path=WEIGHTS, source=BytesIO(WEIGHTS_BYTES), sha256=digest)
+    file = {"path": WEIGHTS, "sha256": digest, "num_bytes": len(WEIGHTS_BYTES)}
     Adapter.objects.create(
         run=run,
         stream_seq=2,
@@ -86,15 +89,15 @@ def test_a_clip_is_played_in_parts(api: APIClient, run: Run) -> None:
     )
     assert "Content-Disposition" not in whole.headers
     part = api.get(clip["clip_url"], headers={"Range": "bytes=8000-"})
-    assert (part.status_code, len(part.getvalue())) == (206, 1000)
+    assert (part.status_code, len(part.getvalue())) == (206, len(FILES["samples/b1/0-0.webm"]) - 8000)
 
 
 def test_a_preview_of_a_video_model_answers_with_clips(api: APIClient, run: Run, preview: Preview) -> None:
     for name in ("base-0-0.webm", "lora-0-0.webm"):
-        previews.store_image(preview, name, BytesIO(b"clip"), hashlib.sha256(b"clip").hexdigest())
+        previews.store_image(preview, name, BytesIO(CLIP), hashlib.sha256(CLIP).hexdigest())
     (body,) = api.get(f"/api/v1/runs/{run.pk}/previews").json()
     (sample,) = body["samples"]
     assert (sample["media_type"], sample["image_url"]) == ("video/webm", None)
     played = api.get(sample["clip_url"])
-    assert (played.getvalue(), played.headers["Content-Type"]) == (b"clip", "video/webm")
+    assert (played.getvalue(), played.headers["Content-Type"]) == (CLIP, "video/webm")
     assert api.get(sample["clip_url"].replace(".webm", ".png")).status_code == 404

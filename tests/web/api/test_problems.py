@@ -55,6 +55,7 @@ def test_a_method_that_is_not_answered_is_a_problem_with_those_that_are(
 def test_a_method_that_an_address_with_tags_has_not_is_a_problem(client: Client, alice: User, path: str) -> None:
     client.force_login(alice)
     assert 'Method "PUT" not allowed' in detail_of(client.put(f"/api/v1/{path}"), 405)
+    assert 'Method "OPTIONS" not allowed' in detail_of(client.options(f"/api/v1/{path}"), 405)
 
 
 @pytest.mark.parametrize("token", ["\xff\xfe", "", "a b", "x" * 9000, "x\x00"])
@@ -146,6 +147,7 @@ def test_the_known_parameters_are_the_documented_ones() -> None:
         ("[" * 200_000, 400, "nested ≤ 32 deep"),
         (f'{{"spec": {"9" * 5000}}}', 400, "the body is not valid JSON"),
         (f'"{"x" * 2**25}"', 413, "≤ 32 MiB"),
+        (f'{{"spec": [{"0," * 2_000_001}0]}}', 400, "the body must hold ≤ 2000000 values, got 2000003"),
         ("[]", 400, "the body must be an object, got a list of 0"),
         ("null", 400, "the body must be an object, got nothing"),
     ],

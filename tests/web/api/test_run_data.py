@@ -23,11 +23,13 @@ from runs.models import Attempt, Run
 from telemetry.arrow.arrow_stream import MEDIA_TYPE as ARROW
 from telemetry.ingest.ingest import ingest
 from telemetry.timeline.timeline_spans import TimelineSpan
+from tests.web.valid_files import valid_file
 from worker.contracts.ingest import IngestBatch
 
 pytestmark = pytest.mark.django_db
 LORA = "adapters/v1/pytorch_lora_weights.safetensors"
-LARGE_PICTURE = bytes(MAX_INLINE_BYTES + 1)
+LORA_BYTES = valid_file(LORA, b"lora")
+LARGE_PICTURE = valid_file("a.png", bytes(MAX_INLINE_BYTES + 1))
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings
         "rewards": {"shape_match": 0.5},
         "reward": 0.5,
     }
-    sha256 = hashlib.sha256(b"lora").hexdigest()
+    sha256 = hashlib.sha256(LORA_BYTES).hexdigest()
     events: list[dict[str, Any]] = [
         {"type": "phase", "phase": "train"},
         {"type": "metrics", "batch": 1, "optimizer_step": 4, "values": {"reward/mean": 0.5, "policy/kl": 0.1}},
@@ -60,8 +62,8 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings
             "policy_version": 1,
             "artifact": LORA,
             "sha256": sha256,
-            "num_bytes": 4,
-            "files": [{"path": posixpath.basename(LORA), "sha256": sha256, "num_bytes": 4}],
+            "num_bytes": len(LORA_BYTES),
+            "files": [{"path": posixpath.basename(LORA), "sha256": sha256, "num_bytes": len(LORA_BYTES)}],
             "final": True,
         },
         {
@@ -75,7 +77,7 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings
     ]
     numbered = tuple({"seq": seq, "at": 100.0 + seq, **event} for seq, event in enumerate(events, start=1))
     ingest(run_id=made.pk, attempt=1, token="t", batch=IngestBatch(events=numbered))
-    for path, content in (("samples/b1/0-1.png", LARGE_PICTURE), (LORA, b"lora")):
+    for path, content in (("samples/b1/0-1.png", LARGE_PICTURE), (LORA, LORA_BYTES)):
         digest = hashlib.sha256(content).hexdigest()
         store_artifact(run_id=made.pk, attempt=1, path=path, source=BytesIO(content), sha256=digest)
     return made
@@ -198,9 +200,9 @@ def test_samples_lead_to_their_bytes(api: APIClient, run: Run) -> None:
 
 def test_adapters_are_saved_as_files(api: APIClient, run: Run) -> None:
     (adapter,) = get(api, run, "adapters")["results"]
-    assert (adapter["final"], adapter["num_bytes"], adapter["created_at"]) == (True, 4, 107.0)
+    assert (adapter["final"], adapter["num_bytes"], adapter["created_at"]) == (True, len(LORA_BYTES), 107.0)
     saved = api.get(adapter["url"])
-    assert saved.getvalue() == b"lora"
+    assert saved.getvalue() == LORA_BYTES
     assert saved.headers["Content-Disposition"] == 'attachment; filename="pytorch_lora_weights.safetensors"'
     assert saved.headers["X-Content-Type-Options"] == "nosniff"
 

@@ -23,6 +23,9 @@ from telemetry.stream_items import EVENT_TYPES
 NUMBERS = (float("nan"), float("inf"), float("-inf"), 1e300, -1e300)
 BODIES: tuple[Any, ...] = ([], "x", 3, {}, {"lanes": None}, {"lanes": ["x", {}, None]}, {"costs": [{}]}, {"x": 1e300})
 
+SCORES: tuple[Any, ...] = ([], "x", {"x": "y"}, {"x": 1e308})
+FILES: tuple[Any, ...] = ([], {}, "x", [3], [{"path": "../x"}], [{"path": "a", "sha256": "x", "num_bytes": -1}])
+
 
 def poison(run: Run) -> None:
     """Write the rows."""
@@ -68,12 +71,9 @@ def _gallery(run: Run) -> Iterator[models.Model]:
     for index, number in enumerate(NUMBERS):
         of_run: dict[str, Any] = {"run": run, "attempt": 2, "stream_seq": 7000 + index, "batch": 1, "policy_version": 1}
         sample = {**of_run, "purpose": "train", "prompt_id": "x", "prompt_index": 2**31 - 1, "member": 0, "seed": 0}
-        for rewards in (None, [], "x", {"x": "y"}, {"x": 1e308}):
-            if rewards is not None:
-                yield Sample(
-                    **sample, prompt="x", reward=number, rewards=rewards, missing=rewards, artifact_path="../x"
-                )
-        for files in ([], {}, "x", [3], [{"path": "../x"}], [{"path": "a", "sha256": "x", "num_bytes": -1}]):
+        for rewards in SCORES:
+            yield Sample(**sample, prompt="x", reward=number, rewards=rewards, missing=rewards, artifact_path="../x")
+        for files in FILES:
             yield Adapter(**of_run, artifact_path="../" * 50, sha256="", num_bytes=2**62, files=files, at=number)
         for uri in (
             "",

@@ -23,7 +23,7 @@ from accounts.models import Membership, ProjectRole
 from tests.web.every_address.malformed_requests import Malformed, MalformedRequests, readings_of_runs
 from tests.web.every_address.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(1200)]
 MAX_CPU_SECONDS = 1.0
 MAX_GROWTH_KIB = 256 * 1024
 """Of the process over all requests: several bodies of the greatest size beside what is loaded on first use."""
@@ -73,7 +73,7 @@ def problem_of(request: Malformed, readings: list[str], num_read: int, token: st
 
 def answer(request: Malformed) -> Any:
     client = Client(raise_request_exception=False)
-    found = client.generic(
+    found: Any = client.generic(
         request.method,
         request.address,
         request.body,

@@ -19,11 +19,12 @@ from gallery.models import Artifact, Preview
 from runs.models import Attempt, Run
 from telemetry.ingest.ingest import ingest
 from tests.web.fake_cluster import FakeCluster
+from tests.web.valid_files import valid_file
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, IngestBatch
 
 TOKEN = "the driver's token"
-LORA = b"tensors"
 LORA_PATH = "adapters/final/pytorch_lora_weights.safetensors"
+LORA = valid_file(LORA_PATH, b"tensors")
 
 
 @pytest.fixture(autouse=True)
@@ -44,9 +45,12 @@ def run(make_run: Callable[..., Run], project: Project) -> Run:
 
 @pytest.fixture
 def put(run: Run) -> Callable[..., Artifact]:
-    """`put(path, content)` stores as a driver does."""
+    """`put(path, mark)` stores a file with that mark as a driver does, or exactly these bytes."""
 
-    def store(path: str, content: bytes = b"pixels", attempt: int = 1, sha256: str = "") -> Artifact:
+    def store(
+        path: str, content: bytes = b"", attempt: int = 1, sha256: str = "", *, is_valid: bool = True
+    ) -> Artifact:
+        content = valid_file(path, content) if is_valid else content
         digest = sha256 or hashlib.sha256(content).hexdigest()
         return store_artifact(run_id=run.pk, attempt=attempt, path=path, source=BytesIO(content), sha256=digest)
 
@@ -83,7 +87,7 @@ def preview_cluster() -> FakeCluster:
 @pytest.fixture
 def trained(run: Run, put: Callable[..., Any], report: Callable[..., None], adapter_event: Callable[..., Any]) -> Run:
     """The run with a LoRA."""
-    put(LORA_PATH, LORA)
+    put(LORA_PATH, LORA, is_valid=False)
     report(adapter_event(LORA_PATH, sha256=hashlib.sha256(LORA).hexdigest()))
     return run
 

@@ -14,16 +14,20 @@ from gallery.archives import ArchiveIncomplete, archive, folder_of
 from gallery.downloads import bytes_response
 from gallery.models import Adapter
 from runs.models import Run
+from tests.web.valid_files import valid_file
 from worker.contracts.adapter_files import AdapterFile, listing_sha256
 
 pytestmark = pytest.mark.django_db
 FOLDER = "adapters/v3"
 LONG_NAME = f"{'transformer_' * 9}.json"
 SHARDS = {
-    "transformer/config.json": b"{}",
-    "transformer/model-00001-of-00002.safetensors": bytes(range(256)) * 8192,
-    "transformer/model-00002-of-00002.safetensors": b"",
-    f"transformer/{LONG_NAME}": b"a name of more than a hundred characters",
+    path: valid_file(path, mark)
+    for path, mark in {
+        "transformer/config.json": b"{}",
+        "transformer/model-00001-of-00002.safetensors": bytes(range(256)) * 4096,
+        "transformer/model-00002-of-00002.safetensors": b"",
+        f"transformer/{LONG_NAME}": b"a name of more than a hundred characters",
+    }.items()
 }
 
 
@@ -40,7 +44,7 @@ def whole(
 ) -> Adapter:
     """A version of all weights, uploaded and reported."""
     for path, content in SHARDS.items():
-        put(f"{FOLDER}/{path}", content)
+        put(f"{FOLDER}/{path}", content, is_valid=False)
     files = listed(SHARDS)
     report(
         adapter_event(

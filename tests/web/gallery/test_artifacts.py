@@ -14,6 +14,7 @@ from gallery import storage
 from gallery.artifacts import ArtifactTaken, delete_run_artifacts, find_artifact
 from gallery.models import Artifact
 from gallery.storage import ArtifactRefused, ChecksumMismatch, checked_path
+from tests.web.valid_files import valid_file
 
 Put = Callable[..., Artifact]
 
@@ -24,12 +25,13 @@ def files_below(folder: Path) -> list[str]:
 
 @pytest.mark.django_db
 def test_what_was_put_can_be_read_again(run: Any, put: Put) -> None:
-    stored = put("samples/batch-1/0-0.png", b"x" * 3_000_000)
-    assert (stored.num_bytes, stored.content_type) == (3_000_000, "image/png")
+    content = valid_file("0.png", b"x" * 3_000_000)
+    stored = put("samples/batch-1/0-0.png", content, is_valid=False)
+    assert (stored.num_bytes, stored.content_type) == (len(content), "image/png")
     found = find_artifact(run.pk, "samples/batch-1/0-0.png")
     assert found is not None
     file = storage.open_to_read(found.storage_key)
-    assert b"".join(storage.chunks(file, range(found.num_bytes))) == b"x" * 3_000_000
+    assert b"".join(storage.chunks(file, range(found.num_bytes))) == content
 
 
 @pytest.mark.django_db
@@ -51,8 +53,8 @@ def test_each_attempt_has_its_own_bytes_and_the_newest_is_found(run: Any, put: P
     put("a.png", b"two", attempt=2)
     newest, first = find_artifact(run.pk, "a.png"), find_artifact(run.pk, "a.png", attempt=1)
     assert newest is not None and first is not None
-    assert storage.open_to_read(newest.storage_key).read() == b"two"
-    assert storage.open_to_read(first.storage_key).read() == b"one"
+    assert storage.open_to_read(newest.storage_key).read() == valid_file("a.png", b"two")
+    assert storage.open_to_read(first.storage_key).read() == valid_file("a.png", b"one")
 
 
 @pytest.mark.django_db
@@ -129,8 +131,8 @@ def test_an_upload_replaces_nothing_half_way(artifact_folder: Path) -> None:
         def read(self, size: int | None = -1, /) -> bytes:
             raise ConnectionResetError("gone")
 
-    storage.write("run/a.png", BytesIO(b"whole"), hashlib.sha256(b"whole").hexdigest())
+    storage.write("run/a.txt", BytesIO(b"whole"), hashlib.sha256(b"whole").hexdigest())
     with pytest.raises(ConnectionResetError):
-        storage.write("run/a.png", Breaks(), "0" * 64)
-    assert storage.open_to_read("run/a.png").read() == b"whole"
-    assert files_below(artifact_folder) == ["run/a.png"]
+        storage.write("run/a.txt", Breaks(), "0" * 64)
+    assert storage.open_to_read("run/a.txt").read() == b"whole"
+    assert files_below(artifact_folder) == ["run/a.txt"]

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from gallery import storage
 from gallery.downloads import bytes_response
 from gallery.pieces import Literal, StoredBytes
+from tests.web.valid_files import valid_file
 
-CONTENT = bytes(range(256)) * 10_000
+CONTENT = valid_file("w.safetensors", (bytes(range(256)) * 5000)[:-19])
+"""2,560,000 bytes."""
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from gallery.inline import MAX_INLINE_BYTES, sample_uris
 from gallery.models import Artifact
 from gallery.selectors import samples
 from runs.models import Run
+from tests.web.valid_files import valid_file
 
 pytestmark = pytest.mark.django_db
 
@@ -32,13 +33,14 @@ def shown(run: Run, report: Callable[..., None]) -> Callable[..., dict[tuple[int
 def test_small_pictures_are_inlined_and_large_ones_are_not(
     put: Callable[..., Artifact], shown: Callable[..., dict[tuple[int, str], str]]
 ) -> None:
-    put("samples/small.png", b"s" * MAX_INLINE_BYTES)
-    put("samples/large.png", b"l" * (MAX_INLINE_BYTES + 1))
-    put("samples/photo.jpg", b"j")
-    uris = shown("samples/small.png", "samples/large.png", "samples/photo.jpg", "samples/never-uploaded.png")
+    most = MAX_INLINE_BYTES - len(valid_file("a.png"))
+    put("samples/small.png", b"s" * most)
+    put("samples/large.png", b"l" * (most + 1))
+    put("samples/clip.webm", b"c")
+    uris = shown("samples/small.png", "samples/large.png", "samples/clip.webm", "samples/never-uploaded.png")
     assert set(uris) == {(1, "samples/small.png")}
     head, _, content = uris[1, "samples/small.png"].partition(",")
-    assert (head, b64decode(content)) == ("data:image/png;base64", b"s" * MAX_INLINE_BYTES)
+    assert (head, b64decode(content)) == ("data:image/png;base64", valid_file("a.png", b"s" * most))
 
 
 def test_a_picture_of_another_attempt_is_not_mistaken_for_it(

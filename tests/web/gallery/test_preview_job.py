@@ -55,7 +55,7 @@ def test_the_job_draws_each_prompt_with_and_without_the_lora(
 ) -> None:
     from worker.engine import preview as preview_job
 
-    put(PATH, lora)
+    put(PATH, lora, is_valid=False)
     report(adapter_event(PATH, sha256=hashlib.sha256(lora).hexdigest(), num_bytes=len(lora)))
     preview = previews.request_preview(
         user=alice, run=run, prompts=["a red square", "a blue circle"], num_samples=1, seed=3

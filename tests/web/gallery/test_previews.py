@@ -20,6 +20,7 @@ from gallery.models import Preview, PreviewImage, PreviewState
 from gallery.storage import ArtifactRefused
 from runs.models import Run
 from tests.web.gallery.conftest import LORA, LORA_PATH
+from tests.web.valid_files import valid_file
 from worker.contracts.ingest import SHA256_HEADER
 from worker.contracts.previews import (
     PREVIEW_BOOTSTRAP_PATH,
@@ -105,8 +106,9 @@ def test_the_whole_conversation(client: Client, preview: Preview, code_of: Calla
     assert client.get(PREVIEW_FILE_PATH.format(id=job.id, path="other.json"), headers=bearer).status_code == 404
 
     for name in ("base-0-0.png", "base-0-1.png", "lora-0-0.png", "lora-0-1.png"):
-        checked = {**bearer, SHA256_HEADER: hashlib.sha256(name.encode()).hexdigest()}
-        put = client.put(PREVIEW_IMAGE_PATH.format(id=job.id, name=name), name.encode(), headers=checked)
+        content = valid_file(name, name.encode())
+        checked = {**bearer, SHA256_HEADER: hashlib.sha256(content).hexdigest()}
+        put = client.put(PREVIEW_IMAGE_PATH.format(id=job.id, name=name), content, headers=checked)
         assert put.status_code == 201
     done = client.post(PREVIEW_DONE_PATH.format(id=job.id), "{}", content_type="application/json", headers=bearer)
     assert done.status_code == 204

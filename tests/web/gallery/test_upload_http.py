@@ -10,13 +10,18 @@ from django.test import Client
 
 from gallery.artifact_bundles import MAX_TAR_BYTES
 from gallery.models import Artifact
+from tests.web.valid_files import valid_file
 from worker.contracts.ingest import ARTIFACT_PATH, ARTIFACTS_PATH, MAX_BUNDLE_FILES, SHA256_HEADER
 
 pytestmark = pytest.mark.django_db
 TOKEN = "the driver's token"
 
 
-def put(client: Client, run: Any, content: bytes, *, path: str = "samples/a.png", **changes: Any) -> Any:
+def put(
+    client: Client, run: Any, content: bytes, *, path: str = "samples/a.png", is_valid: bool = True, **changes: Any
+) -> Any:
+    """Upload a file with this mark, or exactly these bytes."""
+    content = valid_file(path, content) if is_valid else content
     headers = {
         "Authorization": f"Bearer {changes.get('token', TOKEN)}",
         SHA256_HEADER: changes.get("sha256", hashlib.sha256(content).hexdigest()),
@@ -29,7 +34,9 @@ def test_201_with_what_was_stored(run: Any) -> None:
     strict = Client(enforce_csrf_checks=True)
     response = put(strict, run, b"pixels")
     assert response.status_code == 201
-    assert response.json() == {"path": "samples/a.png", "sha256": hashlib.sha256(b"pixels").hexdigest(), "num_bytes": 6}
+    stored = valid_file("a.png", b"pixels")
+    told = {"path": "samples/a.png", "sha256": hashlib.sha256(stored).hexdigest(), "num_bytes": len(stored)}
+    assert response.json() == told
     assert put(strict, run, b"pixels").status_code == 201
 
 
@@ -72,8 +79,9 @@ def tar_of(*files: tuple[str, bytes], kind: bytes = tarfile.REGTYPE) -> bytes:
     with tarfile.open(fileobj=archive, mode="w") as tar:
         for path, content in files:
             info = tarfile.TarInfo(path)
-            info.size, info.type = len(content), kind
-            tar.addfile(info, io.BytesIO(content))
+            whole = valid_file(path, content) if kind == tarfile.REGTYPE else content
+            info.size, info.type = len(whole), kind
+            tar.addfile(info, io.BytesIO(whole))
     return archive.getvalue()
 
 
@@ -93,8 +101,8 @@ def test_201_for_several_files_at_once_and_for_their_repeat(run: Any) -> None:
         response = post(strict, run, body)
         assert (response.status_code, response.json()) == (201, {"num_files": 2})
     assert {row.path: row.sha256 for row in Artifact.objects.all()} == {
-        "samples/a.png": hashlib.sha256(b"one").hexdigest(),
-        "samples/b.png": hashlib.sha256(b"two").hexdigest(),
+        "samples/a.png": hashlib.sha256(valid_file("a.png", b"one")).hexdigest(),
+        "samples/b.png": hashlib.sha256(valid_file("b.png", b"two")).hexdigest(),
     }
 
 

@@ -3,6 +3,7 @@
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,16 @@ from django.db import DatabaseError, OperationalError, connections
 from django.test import Client
 from rest_framework.test import APIClient
 
-from api.database_circuit import CIRCUIT, FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS, Circuit, DatabaseAway, is_away
+from api.database_circuit import (
+    CIRCUIT,
+    FIRST_WAIT_SECONDS,
+    MAX_WAIT_SECONDS,
+    Circuit,
+    DatabaseAway,
+    NoFreeConnection,
+    is_away,
+    is_crowded,
+)
 from server.embedded.postgres import ROLE, EmbeddedPostgres
 from server.embedded.waiting import wait_until
 from server.supervisor.process_spec import start
@@ -107,8 +117,10 @@ def test_a_pool_that_is_in_use_is_no_database_that_is_away(own: OwnDatabase) -> 
     third = DatabaseWrapper(own.connection.settings_dict, alias="own")
     own.connection.ensure_connection()
     other.ensure_connection()
-    with pytest.raises(OperationalError, match="couldn't get a connection"):
+    third.num_waits = 1
+    with pytest.raises(OperationalError, match="were in use") as error:
         third.ensure_connection()
+    assert is_crowded(error.value) and not is_away(error.value)
     assert third.circuit.state.away_since is None
     for connection in (own.connection, other):
         connection.close()
@@ -144,6 +156,39 @@ def test_what_the_database_refuses_does_not_say_that_it_is_away() -> None:
     away = (psycopg.OperationalError(), psycopg.errors.AdminShutdown(), psycopg.errors.CannotConnectNow())
     refused = (psycopg.errors.QueryCanceled(), psycopg.errors.DeadlockDetected(), psycopg.errors.UniqueViolation())
     assert [is_away(raised(one)) for one in (*away, *refused)] == [True] * 3 + [False] * 3
+
+
+def test_who_waits_for_a_connection_gets_the_one_that_becomes_free(own: OwnDatabase) -> None:
+    other, third = (DatabaseWrapper(own.connection.settings_dict, alias="own") for _ in range(2))
+    own.connection.ensure_connection()
+    other.ensure_connection()
+
+    def free() -> None:
+        # Beyond the pool's own patience, within ours.
+        time.sleep(1.5 * POOL_SECONDS)
+        own.connection.pool.putconn(own.connection.connection)
+        own.connection.connection = None
+
+    with ThreadPoolExecutor(1) as threads:
+        freed = threads.submit(free)
+        third.ensure_connection()
+        freed.result()
+    for connection in (other, third):
+        connection.close()
+
+
+@pytest.mark.django_db
+def test_a_request_that_waited_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crowded(*args: Any, **kwargs: Any) -> None:
+        raise OperationalError from NoFreeConnection("all were in use")
+
+    client = Client(raise_request_exception=False)
+    monkeypatch.setattr("django.contrib.auth.middleware.get_user", crowded)
+    monkeypatch.setattr("api.authentication.TokenAuthentication.authenticate", crowded)
+    refused, page = client.get("/api/v1/runs"), client.get("/runs")
+    assert (refused.status_code, refused.headers["Retry-After"], page.status_code) == (503, "1", 503)
+    assert "more requests at once than connections" in refused.json()["detail"]
+    assert "more requests at once" in page.content.decode() and "does not answer" not in page.content.decode()
 
 
 @pytest.fixture

@@ -31,9 +31,11 @@ def planned_run(make_run: Callable[..., Run], make_spec: Callable[..., RunSpec])
     choice = plan["by_mode"][plan["mode"]]
     numbers = {"rollout": choice["num_rollout"], "trainer": choice["num_trainer"], "reward": 1}
     lanes = [
-        {"lane": f"{role}-{index}", "role": role, "device": "cpu"} for role in numbers for index in range(numbers[role])
+        {"lane": f"{role}-{index}", "role": role, "device": "cpu", "node": "a", "pid": 1}
+        for role in numbers
+        for index in range(numbers[role])
     ]
-    report(run, 1, "lanes", at=100.0, lanes=lanes)
+    report(run, 1, "lanes", at=100.0, lanes=lanes, algebra=run.algebra)
     return run
 
 
@@ -69,7 +71,9 @@ def test_a_plan_adopted_while_the_run_works_rests_on_what_was_measured(planned_r
         batch=3,
         costs=[{**slow, "lane": lane} for lane in ROLES if "rollout" in lane],
     )
-    report(planned_run, 3, "plan", at=200.0, batch=3, lanes=ROLES)
+    seconds = {"seconds_before": 2.0, "batch_seconds": 1.0, "bound_seconds": 0.5, "predicted_move_seconds": 0.0}
+    about = {"reason": "", "pipeline": pipeline, "fragment_size": 1, "move_seconds": 0.0, **seconds}
+    report(planned_run, 3, "plan", at=200.0, batch=3, lanes=ROLES, **about)
     before, after = planned_time(planned_run.pk)
     assert (after["since"], after["since_batch"], after["lead"]) == (200.0, 3, [])
     assert after["cycle"][0]["seconds"] > 20 > before["cycle"][0]["seconds"]
