@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-import platform
+import os
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -33,7 +33,7 @@ def encoder_identity(
         "dtype": spec.dtype,
         "max_sequence_length": max_sequence_length,
         "device": device_kind(device),
-        "machine": platform.machine(),
+        "machine": os.uname().machine,
         "libraries": {name: version(name) for name in _LIBRARIES},
         "checkpoint": _checkpoint(base_model_path),
     }
