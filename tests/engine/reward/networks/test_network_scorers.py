@@ -5,6 +5,7 @@ import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,7 +170,7 @@ def test_pickled_weights_are_refused(aesthetic_folder: Path, tmp_path: Path) -> 
 def test_in_bf16_towers_are_halved_and_head_and_score_stay_in_fp32(
     clip_folder: Path, aesthetic_folder: Path, image_reward_folder: Path, kind: str
 ) -> None:
-    def score(dtype: ScorerDtype | None) -> tuple[torch.nn.Module, list[float]]:
+    def score(dtype: ScorerDtype | None) -> tuple[torch.nn.Module, Any]:
         reward: PickScore | Aesthetic | ImageReward
         if kind == "clip":
             folder = str(clip_folder)
@@ -191,11 +192,18 @@ def test_in_bf16_towers_are_halved_and_head_and_score_stay_in_fp32(
     )
 
 
-def test_the_next_batch_is_prepared_while_the_network_scores_and_a_cancelled_call_ends(clip_folder: Path) -> None:
+def test_the_next_batch_is_prepared_while_the_network_scores_and_a_cancelled_call_ends(
+    clip_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     batches = ClipScore(ClipScoreSettings(weights=str(clip_folder), pictures_per_call=2))._clip._batches
     begun = list[int]()
     begin, cancelled = batches._begin, threading.Event()
-    batches._begin = lambda images: (begun.append(len(images)), begin(images))[1]  # type: ignore[method-assign]
+
+    def noted(images: NDArray[np.uint8]) -> Any:
+        begun.append(len(images))
+        return begin(images)
+
+    monkeypatch.setattr(batches, "_begin", noted)
     network = CLIPModel.from_pretrained(clip_folder)
     with cancellable(cancelled), pytest.raises(ScoringCancelledError):
         for part, pictures in batches.of(PICTURES, network):
