@@ -15,7 +15,7 @@ import io
 import json
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ NUM_PLAIN_PARAMETERS = 2
 Details = dict[str, Any]
 """What a prompt has beside its text: `prompt_id`, `negative`, `metadata`, and `pictures` as arrays (H, W, 3)."""
 ScoreFunction = Callable[[NDArray[np.uint8], str, Details], float]
+BatchFunction = Callable[[list[NDArray[np.uint8]], list[str], list[Details]], Sequence[float]]
+"""Scores all samples of a request at once, mostly those of one prompt, in one pass of a network."""
 
 
 class Refused(Exception):
@@ -54,9 +56,10 @@ class RewardServer(ThreadingHTTPServer):
         token: str | None,
         max_requests: int,
         max_wait_seconds: float,
+        score_batch: BatchFunction | None = None,
     ) -> None:
         super().__init__(address, Handler)
-        self.score, self.token = score, token
+        self.score, self.score_batch, self.token = score, score_batch, token
         self.free = threading.BoundedSemaphore(max_requests)
         self.max_wait_seconds = max_wait_seconds
 
@@ -71,11 +74,27 @@ class RewardServer(ThreadingHTTPServer):
         if not self.free.acquire(timeout=self.max_wait_seconds):
             raise Refused(503, "busy", retry_after_seconds=1)
         try:
-            return {"version": VERSION, "results": [self._result(sample, pictures) for sample in samples]}
+            return {"version": VERSION, "results": self._results(samples, pictures)}
         except MemoryError as error:
             raise Refused(503, "out of memory", retry_after_seconds=1) from error
         finally:
             self.free.release()
+
+    def _results(self, samples: list[dict[str, Any]], pictures: list[Any]) -> list[dict[str, Any]]:
+        """One for each sample. Where a batch cannot be scored, its samples are scored one by one, so that only the
+        broken ones are errors."""
+        if self.score_batch is not None and samples:
+            try:
+                decoded = [(_decoded(sample), sample["prompt"], _details(sample, pictures)) for sample in samples]
+                scores = [float(score) for score in self.score_batch(*map(list, zip(*decoded, strict=True)))]
+                if len(scores) != len(samples):
+                    raise ValueError(f"score_batch must return {len(samples)} scores, got {len(scores)}")
+                return [{"score": score} for score in scores]
+            except MemoryError:
+                raise
+            except Exception as error:
+                print(f"a batch of {len(samples)} is scored one by one: {type(error).__name__}: {error}", flush=True)
+        return [self._result(sample, pictures) for sample in samples]
 
     def _result(self, sample: dict[str, Any], pictures: list[Any]) -> dict[str, Any]:
         try:
@@ -173,16 +192,20 @@ def _picture(png: bytes | str) -> NDArray[np.uint8]:
     return np.asarray(Image.open(io.BytesIO(content)).convert("RGB"), dtype=np.uint8)
 
 
-def load_score(path: Path) -> ScoreFunction:
-    """The function `score` of a Python file: of sample and prompt, or of sample, prompt and `Details`."""
+def load_functions(path: Path) -> tuple[ScoreFunction, BatchFunction | None]:
+    """The functions of a Python file: `score` of sample and prompt, or of sample, prompt and `Details`; and, or
+    instead, `score_batch` of lists of the three."""
     spec = importlib.util.spec_from_file_location("scorer", path)
     assert spec is not None and spec.loader is not None, "a path to a .py file has a loader"
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    batch: BatchFunction | None = getattr(module, "score_batch", None)
+    if batch is not None and not hasattr(module, "score"):
+        return lambda sample, prompt, details: batch([sample], [prompt], [details])[0], batch
     found: Callable[..., float] = module.score
     if len(inspect.signature(found).parameters) > NUM_PLAIN_PARAMETERS:
-        return found
-    return lambda sample, prompt, details: found(sample, prompt)
+        return found, batch
+    return lambda sample, prompt, details: found(sample, prompt), batch
 
 
 def main() -> None:
@@ -197,7 +220,8 @@ def main() -> None:
     if token is None and asked.host not in ("127.0.0.1", "localhost", "::1"):
         parser.error("set REWARD_SERVER_TOKEN before serving to other machines")
     address = (asked.host, asked.port)
-    server = RewardServer(address, load_score(asked.scorer), token, asked.max_requests, asked.max_wait)
+    score, score_batch = load_functions(asked.scorer)
+    server = RewardServer(address, score, token, asked.max_requests, asked.max_wait, score_batch)
     print(f"scoring with {asked.scorer.name} at http://{asked.host}:{server.server_address[1]}/score", flush=True)
     server.serve_forever()
 

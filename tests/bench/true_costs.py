@@ -58,7 +58,11 @@ class TrueCosts:
             profile=replace(
                 profile, decoder_flops_per_pixel=profile.decoder_flops_per_pixel * self._factor("decoding")
             ),
-            scoring=replace(work.scoring, flops=work.scoring.flops * self._factor("scoring")),
+            scoring=replace(
+                work.scoring,
+                flops=work.scoring.flops * self._factor("scoring"),
+                bf16_flops=work.scoring.bf16_flops * self._factor("scoring"),
+            ),
             weight_transfer=transfer,
         )
         cards = testbed.cards_for(work)

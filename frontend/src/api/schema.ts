@@ -2501,6 +2501,13 @@ export interface components {
              * @default 16
              */
             readonly pictures_per_call: number;
+            /**
+             * @description Precision of the scorer's network. Empty: bf16 on a GPU, several times as fast, and fp32 on a CPU. Similarity,
+             *     rating head and score are computed in fp32 either way. Take fp32 to compare scores with published ones to the last
+             *     digit.
+             * @default null
+             */
+            readonly dtype: ("fp32" | "bf16") | null;
         };
         /** @enum {string} */
         readonly AlternativeChange: "fewer_lanes" | "fewer_reward_lanes" | "rewards_on_cpus" | "other_pool";
@@ -3007,6 +3014,13 @@ export interface components {
              * @default 16
              */
             readonly pictures_per_call: number;
+            /**
+             * @description Precision of the scorer's network. Empty: bf16 on a GPU, several times as fast, and fp32 on a CPU. Similarity,
+             *     rating head and score are computed in fp32 either way. Take fp32 to compare scores with published ones to the last
+             *     digit.
+             * @default null
+             */
+            readonly dtype: ("fp32" | "bf16") | null;
         };
         readonly Command: {
             /** Format: uuid */
@@ -4486,6 +4500,13 @@ export interface components {
              * @default 16
              */
             readonly pictures_per_call: number;
+            /**
+             * @description Precision of the scorer's network. Empty: bf16 on a GPU, several times as fast, and fp32 on a CPU. Similarity,
+             *     rating head and score are computed in fp32 either way. Take fp32 to compare scores with published ones to the last
+             *     digit.
+             * @default null
+             */
+            readonly dtype: ("fp32" | "bf16") | null;
         };
         /**
          * IdleCause
@@ -4509,6 +4530,13 @@ export interface components {
              * @default 16
              */
             readonly pictures_per_call: number;
+            /**
+             * @description Precision of the scorer's network. Empty: bf16 on a GPU, several times as fast, and fp32 on a CPU. Similarity,
+             *     rating head and score are computed in fp32 either way. Take fp32 to compare scores with published ones to the last
+             *     digit.
+             * @default null
+             */
+            readonly dtype: ("fp32" | "bf16") | null;
         };
         /** @enum {string} */
         readonly ImportKind: "flow_grpo" | "diffusers";
@@ -6257,6 +6285,13 @@ export interface components {
              * @default 16
              */
             readonly pictures_per_call: number;
+            /**
+             * @description Precision of the scorer's network. Empty: bf16 on a GPU, several times as fast, and fp32 on a CPU. Similarity,
+             *     rating head and score are computed in fp32 either way. Take fp32 to compare scores with published ones to the last
+             *     digit.
+             * @default null
+             */
+            readonly dtype: ("fp32" | "bf16") | null;
             /**
              * @description Tokenizer and picture processor: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
              *     PickScore's model card names the default, the CLIP-H that it was trained from; change it only to use a mirror.
@@ -14865,6 +14900,7 @@ export const pathsApiV1UsageDaysGetParametersQueryByValues: ReadonlyArray<Flatte
 export const actionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ActionKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];
+export const aestheticSettingsDtypeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AestheticSettings"]["dtype"]> = ["fp32", "bf16"];
 export const alternativeChangeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AlternativeChange"]> = ["fewer_lanes", "fewer_reward_lanes", "rewards_on_cpus", "other_pool"];
 export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["auto", "default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
 export const baseModelSpecDtypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BaseModelSpec"]["dtype"]> = ["fp32", "bf16"];
@@ -14874,6 +14910,7 @@ export const categoryEnumValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const checkpointEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointEvent"]["type"]> = ["checkpoint"];
 export const checkpointItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointItem"]["type"]> = ["checkpoint"];
 export const choiceRangeKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ChoiceRange"]["kind"]> = ["choice"];
+export const clipScoreSettingsDtypeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ClipScoreSettings"]["dtype"]> = ["fp32", "bf16"];
 export const commandDoneEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneEvent"]["type"]> = ["command_done"];
 export const commandDoneItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneItem"]["type"]> = ["command_done"];
 export const commandItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandItem"]["type"]> = ["command"];
@@ -14913,7 +14950,9 @@ export const heartbeatFrameKindValues: ReadonlyArray<FlattenedDeepRequired<compo
 export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HelloFrame"]["kind"]> = ["hello"];
 export const homeGroupGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HomeGroupGroupEnum"]> = ["running", "waiting", "failed", "finished"];
 export const hookEventValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HookEvent"]> = ["run.started", "run.resumed", "run.restarted", "run.paused", "run.completed", "run.stopped", "run.cancelled", "run.failed", "sweep.finished", "reward_hacking.suspected", "reward_hacking.over", "budget.near", "budget.spent", "gpu.faulty", "gpu.lost", "gpu.found", "node.lost", "node.found"];
+export const hpsV2SettingsDtypeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HpsV2Settings"]["dtype"]> = ["fp32", "bf16"];
 export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
+export const imageRewardSettingsDtypeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ImageRewardSettings"]["dtype"]> = ["fp32", "bf16"];
 export const importKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ImportKind"]> = ["flow_grpo", "diffusers"];
 export const intRangeKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IntRange"]["kind"]> = ["int"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
@@ -14959,6 +14998,7 @@ export const periodEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["
 export const phaseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Phase"]> = ["bootstrap", "place_lanes", "load_model", "restore", "evaluate", "train", "checkpoint", "export", "finish"];
 export const phaseEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseEvent"]["type"]> = ["phase"];
 export const phaseItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PhaseItem"]["type"]> = ["phase"];
+export const pickScoreSettingsDtypeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PickScoreSettings"]["dtype"]> = ["fp32", "bf16"];
 export const pipelineSpecMax_stalenessValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PipelineSpec"]["max_staleness"]> = [0, 1];
 export const placementValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Placement"]> = ["colocated", "disaggregated", "auto"];
 export const placementEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlacementEnum"]> = ["colocated", "disaggregated"];

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.engine.devices.cpu_threads import num_accelerators, threads_of_lane, usable_cores
+from worker.engine.devices.cpu_threads import num_accelerators, threads_of_lane, threads_of_scoring, usable_cores
 from worker.engine.devices.visibility import INHERITED_VARIABLE, VISIBILITY_VARIABLES, see_only
 
 
@@ -70,3 +70,11 @@ def test_a_lanes_threads_follow_from_its_device(
 
 def _of_a_node_with_one_card(*, on_accelerator: bool) -> int:
     return threads_of_lane(on_accelerator=on_accelerator, devices=Path("/nowhere"), quota=Path("/nowhere"))
+
+
+def test_a_lane_that_scores_without_an_accelerator_gets_half_of_the_cores_where_others_have_one(
+    sixteen_cores: None, tmp_path: Path
+) -> None:
+    quota = quota_file(tmp_path, "max 100000")
+    assert threads_of_scoring(devices=tmp_path, quota=quota) == 1, "CPU lanes share the cores of the node"
+    assert threads_of_scoring(devices=device_files(tmp_path, "nvidia0"), quota=quota) == 8

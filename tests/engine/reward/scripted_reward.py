@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
-from worker.engine.reward.base import RewardResult
+from worker.engine.reward.base import Reward, RewardResult
 from worker.engine.reward.reward_caller import RewardCaller
 
 PICTURES = np.arange(3, dtype=np.uint8)[:, None, None, None] * np.ones((3, 4, 4, 3), dtype=np.uint8)
@@ -47,6 +47,6 @@ def spec(label: str = "a", **fields: Any) -> RewardSpec:
     return RewardSpec(name=RewardName.COLORFULNESS, label=label, **fields)
 
 
-def caller(reward: ScriptedReward, label: str = "a", **fields: Any) -> RewardCaller:
+def caller(reward: Reward, label: str = "a", **fields: Any) -> RewardCaller:
     """A caller whose retries follow at once."""
     return RewardCaller(spec(label, **fields), reward, sleep=lambda seconds: None)

@@ -30,6 +30,14 @@ def test_the_wanted_text_scores_1_and_other_text_less() -> None:
     assert nothing == 0.0
 
 
+def test_scores_do_not_depend_on_the_number_of_threads() -> None:
+    pictures = np.stack([written(text) for text in ("HELLO", "WORLD", "HELLO WORLD", "")])
+    prompts = parse_prompts(['a sign that says "hello world"'] * 4)
+    alone, together = (Ocr(OcrSettings(shortest_side=96), num_threads=number) for number in (1, 3))
+    assert together.score(pictures, prompts) == alone.score(pictures, prompts)
+    assert together._readers.qsize() == 3
+
+
 def test_a_prompt_without_quoted_text_is_that_samples_error() -> None:
     pictures = np.stack([written("HELLO")] * 2)
     result = Ocr(OcrSettings(shortest_side=96)).score(pictures, [Prompt(text="a sign"), Prompt(text='a sign, "hello"')])
@@ -37,7 +45,7 @@ def test_a_prompt_without_quoted_text_is_that_samples_error() -> None:
     assert result.scores[1] == 1.0
 
 
-def test_the_reader_receives_bgr(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reader_receives_bgr() -> None:
     seen: list[NDArray[np.uint8]] = []
 
     def read(picture: NDArray[np.uint8]) -> RapidOCROutput:
@@ -45,7 +53,8 @@ def test_the_reader_receives_bgr(monkeypatch: pytest.MonkeyPatch) -> None:
         return RapidOCROutput()
 
     reader = Ocr(OcrSettings(shortest_side=64))
-    monkeypatch.setattr(reader, "_reader", read)
+    reader._readers.get()
+    reader._readers.put(read)  # type: ignore[arg-type]
     red = np.zeros((1, 32, 32, 3), dtype=np.uint8)
     red[..., 0] = 255
     assert reader.score(red, [Prompt(text='a "word"')]).scores == (0.0,)

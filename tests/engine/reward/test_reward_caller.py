@@ -3,6 +3,7 @@
 import concurrent.futures
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from worker.contracts.prompts import Prompt, parse_prompts
 from worker.contracts.rewards import MAX_RETRY_WAIT_SECONDS
 from worker.engine.reward import reward_caller
 from worker.engine.reward.base import RewardResult, ScorerUnavailableError
+from worker.engine.reward.cancellation import uncancelled
 from worker.engine.reward.reward_caller import RewardCaller, wait_seconds
 
 
@@ -92,6 +94,30 @@ def test_scores_that_arrive_before_the_caller_notices_its_time_out_are_used(monk
         2.0,
         3.0,
     )
+
+
+def test_a_call_that_exceeds_its_time_out_ends_before_its_next_picture_and_its_repeat_is_not_held_up() -> None:
+    scored, ended = list[int](), threading.Event()
+
+    class SlowOnce:
+        name = "slow"
+
+        def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
+            is_first = not scored
+            try:
+                for number, _ in enumerate(uncancelled(images)):
+                    scored.append(number)
+                    if is_first:
+                        time.sleep(0.1)
+            finally:
+                ended.set()
+            return RewardResult((1.0,) * len(images), (None,) * len(images))
+
+    many = np.zeros((200, 4, 4, 3), dtype=np.uint8)
+    outcome = caller(SlowOnce(), timeout_seconds=0.5, num_retries=1).score(many, [Prompt(text="a")] * 200)
+    # 20 s of work were given up for it.
+    assert outcome.num_retries == 1 and outcome.result.scores == (1.0,) * 200
+    assert 1 <= len(scored) - 200 < 20 and ended.is_set()
 
 
 @settings(max_examples=60)

@@ -34,7 +34,7 @@ def workload(
         num_prompts_per_batch=4, group_size=16, micro_batch_size=micro_batch_size, fragment_size=fragment_size
     )
     return Workload(
-        # Encoders are weighed before the rest is loaded; here the rest is looked at.
+        # Text encoders are alone on the device: what is beside the policy is tested without them.
         profile=replace(PROFILES[profile], text_encoder_parameters=0.0),
         algebra=BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=8)),
         height=512,

@@ -144,7 +144,8 @@ def test_networks_are_scored_at_the_lanes_fp32_rate_and_the_rest_on_a_core() -> 
         return pool_costs(work, [H100, H100], num_reward=1).cost_table((0,))["reward-0", CostKind.SCORE].per_unit
 
     assert seconds() == pytest.approx(0.555e12 / (CPU_CORE.fp32_flops * 0.41) + 1e-4 + 0.0055 * megapixels)
-    assert seconds(rewards_on_gpus=True) == pytest.approx(0.555e12 / (66.9e12 * 0.35) + 1e-4 + 0.0055 * megapixels)
+    in_bf16 = 0.555e12 / (H100.peak_flops * 0.35)
+    assert seconds(rewards_on_gpus=True) == pytest.approx(in_bf16 + 1e-4 + 0.0055 * megapixels)
 
 
 def test_of_a_clip_eight_frames_are_judged_and_its_motion_on_all() -> None:

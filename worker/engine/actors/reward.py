@@ -1,5 +1,6 @@
 """A reward lane: scores the pictures of generated fragments. It imports torch only if one of its rewards does."""
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.contracts.scorer_access import ScorerAccess
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import CallReport
+from worker.engine.devices.cpu_threads import threads_of_scoring
 from worker.engine.types import ScoredFragment
 from worker.scheduling.core.messages import Fragment
 
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
 
 class RewardActor(LaneActor):
     _scorer: "Scorer"
+
+    def __init__(self, lane: str, device: str) -> None:
+        """As `LaneActor`; without an accelerator, networks and text recognition get the cores that are idle."""
+        super().__init__(lane, device)
+        if device == "cpu":
+            os.environ["OMP_NUM_THREADS"] = str(threads_of_scoring())
 
     def load(self, spec: RunSpec, access: ScorerAccess) -> CallReport[None]:
         """Build the scorers; `access` is for remote ones."""

@@ -22,6 +22,12 @@ def threads_of_lane(*, on_accelerator: bool, devices: Path = Path("/dev"), quota
     return max(1, usable_cores(quota) // max(1, num_accelerators(devices)))
 
 
+def threads_of_scoring(*, devices: Path = Path("/dev"), quota: Path = CPU_QUOTA) -> int:
+    """The CPU threads of a lane without an accelerator that scores: one slot's where CPU lanes share the node, and half
+    of the cores on a node of accelerators, whose lanes leave most of theirs idle."""
+    return max(1, usable_cores(quota) // 2) if num_accelerators(devices) else 1
+
+
 def usable_cores(quota: Path = CPU_QUOTA) -> int:
     """The cores that this process may use, by its affinity and by its container's quota."""
     cores = len(os.sched_getaffinity(0))

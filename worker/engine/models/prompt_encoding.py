@@ -21,6 +21,7 @@ import torch
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.devices.selection import resolve_device
+from worker.engine.devices.smaller_calls import release_memory
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.embedding_store import EmbeddingStore
 from worker.engine.models.embeddings import Embeddings, PromptEmbeds
@@ -173,6 +174,7 @@ class _Encoder:
                 "the text encoders of %s do not fit on %s: prompts are encoded on the CPU", self._path, self._device
             )
             self.close()
+            release_memory()
             self._device, self._embeddings = torch.device("cpu"), self._embeddings.late()
             self._encode(texts)
         self._num_encoded += len(texts)

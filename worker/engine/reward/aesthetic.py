@@ -16,6 +16,7 @@ from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import AestheticSettings
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.networks import load_network, load_picture_processor
+from worker.engine.reward.picture_batches import PictureBatches
 from worker.engine.reward.rating_head import rating_head
 
 
@@ -29,7 +30,7 @@ class AestheticNetwork(CLIPVisionModelWithProjection):
 
     def rate(self, pixel_values: torch.Tensor) -> torch.Tensor:
         """Ratings (N,) of preprocessed pictures (N, 3, H, W)."""
-        embeddings = self(pixel_values=pixel_values).image_embeds
+        embeddings = self(pixel_values=pixel_values).image_embeds.float()
         ratings: torch.Tensor = self.layers(embeddings / embeddings.norm(dim=-1, keepdim=True))
         return ratings[:, 0]
 
@@ -40,17 +41,15 @@ class Aesthetic:
     name = RewardName.AESTHETIC.value
 
     def __init__(self, settings: AestheticSettings) -> None:
-        self._network = load_network(AestheticNetwork, settings.weights, self.name)
-        self._processor = load_picture_processor(settings.weights, self.name)
-        self._pictures_per_call = settings.pictures_per_call
+        self._network = load_network(AestheticNetwork, settings.weights, self.name, settings.dtype, head="layers")
+        processor = load_picture_processor(settings.weights, self.name)
+        self._batches = PictureBatches(processor, settings.pictures_per_call)
 
     @torch.inference_mode()
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         ratings = [np.zeros(0)]
-        for start in range(0, len(images), self._pictures_per_call):
-            part = list(images[start : start + self._pictures_per_call])
-            inputs = self._processor(images=part, return_tensors="pt").to(self._network.device)
-            ratings.append(self._network.rate(inputs["pixel_values"]).double().cpu().numpy())
+        for _, pictures in self._batches.of(images, self._network):
+            ratings.append(self._network.rate(pictures).double().cpu().numpy())
         return RewardResult.from_array(np.concatenate(ratings))

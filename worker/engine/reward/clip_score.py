@@ -25,7 +25,7 @@ class ClipScore:
     name = RewardName.CLIP_SCORE.value
 
     def __init__(self, settings: ClipScoreSettings) -> None:
-        self._clip = ClipSimilarity(settings.weights, settings.weights, settings.pictures_per_call, self.name)
+        self._clip = ClipSimilarity(settings, settings.weights, self.name)
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""

@@ -6,6 +6,7 @@ CLIP).
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 from PIL import Image
 from transformers import CLIPModel
 
+from worker.contracts.rewards import WeightsSettings
 from worker.engine.errors import ModelLoadError
 from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
+from worker.engine.reward.picture_batches import PictureBatches
 
 _LEGACY_EOS_TOKEN_ID = 2
 """The wrong `eos_token_id` of older CLIP configurations, with which transformers takes the highest token id of a text
@@ -24,14 +27,11 @@ as its end, which is right for CLIP's vocabulary."""
 class ClipSimilarity:
     """A CLIP network with its tokenizer and picture processor."""
 
-    def __init__(
-        self, weights: str, processor: str, pictures_per_call: int, reward: str, *, letterboxes: bool = False
-    ) -> None:
+    def __init__(self, settings: WeightsSettings, processor: str, reward: str, *, letterboxes: bool = False) -> None:
         """
         Args:
-            weights: folder or hub id of the network.
+            settings: the network's.
             processor: folder or hub id of tokenizer and picture processor.
-            pictures_per_call: the most pictures embedded at once.
             reward: name of the reward, for errors.
             letterboxes: letterbox pictures to a square instead of centre-cropping them.
 
@@ -39,7 +39,7 @@ class ClipSimilarity:
             ModelLoadError: when one of them cannot be loaded, or the network's texts end with another token than the
                 tokenizer's.
         """
-        self._network = load_network(CLIPModel, weights, reward)
+        self._network = load_network(CLIPModel, settings.weights, reward, settings.dtype)
         self._tokenizer = load_tokenizer(processor, reward)
         end = self._network.config.text_config.eos_token_id
         if end not in (_LEGACY_EOS_TOKEN_ID, self._tokenizer.eos_token_id):
@@ -47,9 +47,10 @@ class ClipSimilarity:
                 f"tokenizer and weights of reward `{reward}` must have the same `eos_token_id`, got "
                 f"{self._tokenizer.eos_token_id} and {end}: otherwise every prompt has the same embedding"
             )
-        self._processor = load_picture_processor(processor, reward)
-        self._pictures_per_call = pictures_per_call
-        self._letterboxes = letterboxes
+        side = self._network.config.vision_config.image_size
+        before = partial(letterboxed, side=side) if letterboxes else None
+        picture_processor = load_picture_processor(processor, reward)
+        self._batches = PictureBatches(picture_processor, settings.pictures_per_call, before)
 
     @property
     def scale(self) -> float:
@@ -60,19 +61,11 @@ class ClipSimilarity:
     def cosines(self, images: NDArray[np.uint8], texts: Sequence[str]) -> NDArray[np.float64]:
         """The cosine (N,) of each picture (N, H, W, 3) and its own text (N)."""
         cosines = [np.zeros(0)]
-        for start in range(0, len(images), self._pictures_per_call):
-            part = slice(start, start + self._pictures_per_call)
-            picture_embeds, text_embeds = self._embed_pictures(images[part]), self._embed_texts(texts[part])
+        for part, pictures in self._batches.of(images, self._network):
+            picture_embeds = _normalised(self._network.get_image_features(pixel_values=pictures).pooler_output)
+            text_embeds = self._embed_texts(texts[part])
             cosines.append((picture_embeds * text_embeds).sum(dim=1).double().cpu().numpy())
         return np.concatenate(cosines)
-
-    def _embed_pictures(self, images: NDArray[np.uint8]) -> torch.Tensor:
-        pictures = list(images)
-        if self._letterboxes:
-            side = self._network.config.vision_config.image_size
-            pictures = [letterboxed(image, side) for image in images]
-        inputs = self._processor(images=pictures, return_tensors="pt").to(self._network.device)
-        return _normalised(self._network.get_image_features(**inputs).pooler_output)
 
     def _embed_texts(self, texts: Sequence[str]) -> torch.Tensor:
         # The samples of a fragment share one prompt, so each different text is embedded once.
@@ -85,7 +78,8 @@ class ClipSimilarity:
 
 
 def _normalised(features: torch.Tensor) -> torch.Tensor:
-    """Features (N, D) scaled to length 1."""
+    """Features (N, D) scaled to length 1, in fp32."""
+    features = features.float()
     return features / features.norm(dim=-1, keepdim=True)
 
 

@@ -23,9 +23,7 @@ class HpsV2:
     name = RewardName.HPS_V2.value
 
     def __init__(self, settings: HpsV2Settings) -> None:
-        self._clip = ClipSimilarity(
-            settings.weights, settings.weights, settings.pictures_per_call, self.name, letterboxes=True
-        )
+        self._clip = ClipSimilarity(settings, settings.weights, self.name, letterboxes=True)
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""

@@ -18,6 +18,7 @@ from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import ImageRewardSettings
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
+from worker.engine.reward.picture_batches import PictureBatches
 from worker.engine.reward.rating_head import rating_head
 
 MAX_TOKENS = 35
@@ -53,7 +54,7 @@ class ImageRewardNetwork(BlipForImageTextRetrieval):
             encoder_hidden_states=image_states,
             encoder_attention_mask=torch.ones(image_states.shape[:-1], dtype=torch.long, device=image_states.device),
         ).last_hidden_state
-        ratings: torch.Tensor = self.mlp.layers(text_states[:, 0])
+        ratings: torch.Tensor = self.mlp.layers(text_states[:, 0].float())
         return (ratings[:, 0] - _MEAN) / _STD
 
 
@@ -63,19 +64,17 @@ class ImageReward:
     name = RewardName.IMAGE_REWARD.value
 
     def __init__(self, settings: ImageRewardSettings) -> None:
-        self._network = load_network(ImageRewardNetwork, settings.weights, self.name)
+        self._network = load_network(ImageRewardNetwork, settings.weights, self.name, settings.dtype, head="mlp")
         self._tokenizer = load_tokenizer(settings.weights, self.name)
-        self._processor = load_picture_processor(settings.weights, self.name)
-        self._pictures_per_call = settings.pictures_per_call
+        processor = load_picture_processor(settings.weights, self.name)
+        self._batches = PictureBatches(processor, settings.pictures_per_call)
 
     @torch.inference_mode()
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         scores = [np.zeros(0)]
-        for start in range(0, len(images), self._pictures_per_call):
-            part = slice(start, start + self._pictures_per_call)
-            pictures = self._processor(images=list(images[part]), return_tensors="pt").to(self._network.device)
+        for part, pictures in self._batches.of(images, self._network):
             texts = self._tokenizer(
                 [prompt.text for prompt in prompts[part]],
                 padding="max_length",
@@ -83,6 +82,6 @@ class ImageReward:
                 max_length=MAX_TOKENS,
                 return_tensors="pt",
             ).to(self._network.device)
-            ratings = self._network.rate(pictures["pixel_values"], texts["input_ids"], texts["attention_mask"])
+            ratings = self._network.rate(pictures, texts["input_ids"], texts["attention_mask"])
             scores.append(ratings.double().cpu().numpy())
         return RewardResult.from_array(np.concatenate(scores))

@@ -17,6 +17,7 @@ from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import MIN_MOTION_FRAMES
 from worker.engine.reward.base import RewardResult
+from worker.engine.reward.cancellation import uncancelled
 
 
 class MotionSmoothness:
@@ -38,7 +39,7 @@ class MotionSmoothness:
             )
         if len(images) != len(prompts):
             raise ValueError(f"`prompts` must be one per clip ({len(images)}), got {len(prompts)}")
-        return RewardResult.from_array(np.array([_smoothness(clip) for clip in images], dtype=np.float64))
+        return RewardResult.from_array(np.array([_smoothness(clip) for clip in uncancelled(images)], dtype=np.float64))
 
 
 def _smoothness(clip: NDArray[np.uint8]) -> float:

@@ -12,19 +12,24 @@ from transformers import PreTrainedModel
 from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 from transformers.utils import logging as transformers_logging
 
+from worker.contracts.rewards import ScorerDtype
 from worker.engine.devices.selection import resolve_device
 from worker.engine.errors import ModelLoadError, listing
 
 Network = TypeVar("Network", bound=PreTrainedModel)
 
 
-def load_network(kind: type[Network], weights: str, reward: str) -> Network:
-    """The network in fp32, frozen, on the lane's device.
+def load_network(
+    kind: type[Network], weights: str, reward: str, dtype: ScorerDtype | None = None, *, head: str | None = None
+) -> Network:
+    """The network, frozen, on the lane's device.
 
     Args:
         kind: the network's transformers class.
         weights: an existing folder, or a hub id.
         reward: name of the reward, for the error.
+        dtype: the precision of its towers; by default bf16 on an accelerator and fp32 on the CPU.
+        head: the name of a part that stays in fp32, with all parameters that belong to no part.
 
     Raises:
         ModelLoadError: when there are no safetensors, or they lack parameters of the class or hold other shapes.
@@ -40,7 +45,11 @@ def load_network(kind: type[Network], weights: str, reward: str) -> Network:
     absent = [*info["missing_keys"], *(str(entry[0]) for entry in info["mismatched_keys"])]
     if absent:
         raise _refused(reward, weights, f"it is no complete {kind.__name__}: it lacks {listing(absent, limit=8)}")
-    return network.eval().requires_grad_(False).to(resolve_device(None))
+    device = resolve_device(None)
+    if (dtype or ("fp32" if device.type == "cpu" else "bf16")) == "bf16":
+        for name, part in network.named_children():
+            part.to(torch.float32 if name == head else torch.bfloat16)
+    return network.eval().requires_grad_(False).to(device)
 
 
 def load_picture_processor(source: str, reward: str) -> CLIPImageProcessorPil:

@@ -22,7 +22,7 @@ class PickScore:
     name = RewardName.PICK_SCORE.value
 
     def __init__(self, settings: PickScoreSettings) -> None:
-        self._clip = ClipSimilarity(settings.weights, settings.processor, settings.pictures_per_call, self.name)
+        self._clip = ClipSimilarity(settings, settings.processor, self.name)
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""

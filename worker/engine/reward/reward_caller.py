@@ -4,11 +4,13 @@ Invariant: every sample has a finite score or an error, after at most `num_retri
 are counted and logged. An unexpected exception of a scorer (a bug, out of memory) is raised where training needs its
 scores; where scores may be missing it becomes an error of each sample, so that a watched reward ends no run.
 
-A scorer runs in a thread of its own, one call at a time. A call that exceeds its time-out continues in that thread, and
-a retry waits for it within its own time-out, so a scorer that hangs never has two calls at once.
+A scorer runs in a thread of its own, one call at a time. A call that exceeds its time-out is cancelled: it ends before
+its next picture or pass. A scorer that does not look for that (`cancellation`) continues in its thread, and a retry
+waits for it within its own time-out, so a scorer that hangs never has two calls at once.
 """
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import MAX_RETRY_WAIT_SECONDS, RewardSpec
 from worker.engine.reward.base import Reward, RewardResult, ScorerUnavailableError
+from worker.engine.reward.cancellation import cancellable
 from worker.engine.reward.clip_frames import score_samples
 
 logger = logging.getLogger(__name__)
@@ -81,8 +84,10 @@ class RewardCaller:
 
     def _try(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> tuple[RewardResult, float | None]:
         """The result of one try, and the seconds that the scorer asks to wait before the next."""
-        call = self._thread.submit(score_samples, self._reward, images, prompts)
+        cancelled = threading.Event()
+        call = self._thread.submit(self._score, cancelled, images, prompts)
         if not wait([call], timeout=self.spec.timeout_seconds).done:
+            cancelled.set()
             call.cancel()
             message = f"no scores within {self.spec.timeout_seconds:g} s (`timeout_seconds`)"
             return RewardResult.failed(len(prompts), message, is_transient=True), None
@@ -95,6 +100,10 @@ class RewardCaller:
                 raise
             logger.exception("reward `%s` raised an unexpected exception", self.spec.key)
             return RewardResult.failed(len(prompts), f"{type(error).__name__}: {error}", is_transient=False), None
+
+    def _score(self, cancelled: threading.Event, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
+        with cancellable(cancelled):
+            return score_samples(self._reward, images, prompts)
 
     def _log_missing(self, result: RewardResult) -> None:
         if result.num_errors and self.spec.may_be_missing:

@@ -254,7 +254,9 @@ def pool_costs(
         at_end = {device: device.with_fixed_share_at(fixed_share) for device in {*devices, scorer}}
         devices, scorer = [at_end[device] for device in devices], at_end[scorer]
     by_device = {device: lane_costs(work, device) for device in set(devices)}
-    networks = work.scoring.flops / (scorer.fp32_flops * scorer.generation_efficiency.value)
+    efficiency = scorer.generation_efficiency.value
+    networks = work.scoring.flops / (scorer.fp32_flops * efficiency)
+    networks += work.scoring.bf16_flops / (scorer.peak_flops * efficiency)
     return PoolCosts(
         lanes=tuple(by_device[device] for device in devices),
         score=Cost(scorer.call_seconds.value, networks + work.scoring.core_seconds),

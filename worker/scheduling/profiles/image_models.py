@@ -108,8 +108,8 @@ SD3_MEDIUM = ModelProfile(
     text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
-    source="stabilityai/stable-diffusion-3-medium-diffusers transformer/config.json: 24 two-stream blocks of width 1536, "
-    "without normalised queries and keys; prompts of 77 and 256 tokens",
+    source="stabilityai/stable-diffusion-3-medium-diffusers transformer/config.json: 24 two-stream blocks of width "
+    "1536, without normalised queries and keys; prompts of 77 and 256 tokens",
 )
 SD35_MEDIUM = ModelProfile(
     name="sd3.5-medium-2.5b",

@@ -1,8 +1,8 @@
 """What scorers cost a reward lane: floating-point operations of networks, and seconds of a core for the rest.
 
-Networks run in fp32 (`worker.engine.reward.networks`) on the lane's device, at its fp32 rate; everything else runs on
-one core of its host. A remote scorer's work is done elsewhere and costs nothing here. Invariant: every reward has an
-entry, and only priors are here.
+Networks run on the lane's device: on a GPU in bf16 at its rate, unless a reward asks for fp32, and on a CPU in fp32.
+Everything else runs on one core of its host. A remote scorer's work is done elsewhere and costs nothing here.
+Invariant: every reward has an entry, and only priors are here.
 
 Sources: operations counted by torch's flop counter on CLIP's published configurations, for an image and a text of 77
 tokens; BLIP by its parameters and tokens. Seconds measured on 21 November 2026, on one core of a virtual AMD EPYC
@@ -12,6 +12,7 @@ tokens; BLIP by its parameters and tokens. Seconds measured on 21 November 2026,
 from dataclasses import dataclass
 
 from worker.contracts.names import RewardName
+from worker.contracts.rewards import WeightsSettings
 from worker.contracts.run_spec import RunSpec
 
 NUM_JUDGED_FRAMES = 8
@@ -63,21 +64,31 @@ class ScoringCost:
     """What all rewards of a run cost for one sample."""
 
     flops: float = 0.0
-    """Operations of networks."""
+    """Operations of networks in fp32."""
+    bf16_flops: float = 0.0
+    """Operations of networks in bf16."""
     core_seconds: float = 0.0
     """Seconds of a core for everything that is no network."""
 
     @classmethod
     def of(cls, spec: RunSpec) -> "ScoringCost":
         megapixels = spec.sampling.height * spec.sampling.width / 1e6
-        flops = core_seconds = 0.0
+        flops = bf16_flops = core_seconds = 0.0
         for reward in spec.rewards:
             scorer = SCORERS[reward.name]
             frames = spec.sampling.num_frames
             judged = frames if scorer.judges_clips else min(frames, NUM_JUDGED_FRAMES)
-            flops += judged * scorer.flops
+            if isinstance(reward.settings, WeightsSettings) and _is_in_bf16(reward.settings, spec):
+                bf16_flops += judged * scorer.flops
+            else:
+                flops += judged * scorer.flops
             core_seconds += judged * (scorer.core_seconds + megapixels * scorer.core_seconds_per_megapixel)
-        return cls(flops=flops, core_seconds=core_seconds)
+        return cls(flops=flops, bf16_flops=bf16_flops, core_seconds=core_seconds)
+
+
+def _is_in_bf16(settings: WeightsSettings, spec: RunSpec) -> bool:
+    """As `worker.engine.reward.networks.load_network` decides."""
+    return (settings.dtype or ("bf16" if spec.lanes.rewards_on_gpus else "fp32")) == "bf16"
 
 
 NO_SCORING_COST = ScoringCost()

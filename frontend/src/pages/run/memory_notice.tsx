@@ -8,11 +8,14 @@ export function MemoryNotice({ events }: { events: readonly PanelItem[] }) {
   if (shortages.length === 0) return null;
   return (
     <div class="notice warn small" role="status">
-      {shortages.map(({ lane, sentence }) => (
-        <p key={lane}>
-          <b>{lane}</b> {sentence} <a href="#logs">Log</a>
-        </p>
-      ))}
+      {/* One below the other: a notice lays its children out side by side. */}
+      <div>
+        {shortages.map(({ lane, sentence }) => (
+          <p key={lane}>
+            <b>{lane}</b> {sentence} <a href="#logs">Log</a>
+          </p>
+        ))}
+      </div>
     </div>
   );
 }

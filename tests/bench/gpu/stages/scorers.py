@@ -53,8 +53,9 @@ def _network(bench: GpuBench, name: RewardName, pictures: NDArray[np.uint8]) -> 
     row = _scored(bench, RewardSpec.model_validate({"name": name.value, "settings": settings}), pictures)
     device = planned_device()
     if device is not None:
-        # Scorers' networks run in fp32, at the device's fp32 rate.
-        planned = SCORERS[name].flops / (device.fp32_flops * device.generation_efficiency.value)
+        # As `load_network` chooses: in bf16 on an accelerator.
+        rate = device.fp32_flops if bench.device.type == "cpu" else device.peak_flops
+        planned = SCORERS[name].flops / (rate * device.generation_efficiency.value)
         row["compared"] = compared(f"{name}, a picture", planned, row["picture_seconds"], "s")
     return row
 

@@ -2,8 +2,10 @@
 
 import json
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,10 +22,12 @@ from worker.contracts.rewards import (
     HpsV2Settings,
     ImageRewardSettings,
     PickScoreSettings,
+    ScorerDtype,
 )
 from worker.engine.errors import ModelLoadError
 from worker.engine.reward.aesthetic import Aesthetic, AestheticNetwork
 from worker.engine.reward.base import Reward
+from worker.engine.reward.cancellation import ScoringCancelledError, cancellable
 from worker.engine.reward.clip_score import ClipScore
 from worker.engine.reward.clip_similarity import letterboxed
 from worker.engine.reward.hps_v2 import HpsV2
@@ -160,3 +164,48 @@ def test_pickled_weights_are_refused(aesthetic_folder: Path, tmp_path: Path) -> 
     (folder / "model.safetensors").unlink()
     with pytest.raises(ModelLoadError, match="safetensors"):
         Aesthetic(AestheticSettings(weights=str(folder)))
+
+
+@pytest.mark.parametrize("kind", ["clip", "aesthetic", "image_reward"])
+def test_in_bf16_towers_are_halved_and_head_and_score_stay_in_fp32(
+    clip_folder: Path, aesthetic_folder: Path, image_reward_folder: Path, kind: str
+) -> None:
+    def score(dtype: ScorerDtype | None) -> tuple[torch.nn.Module, Any]:
+        reward: PickScore | Aesthetic | ImageReward
+        if kind == "clip":
+            folder = str(clip_folder)
+            reward = PickScore(PickScoreSettings(weights=folder, processor=folder, dtype=dtype))
+            return reward._clip._network, scores(reward)
+        if kind == "aesthetic":
+            reward = Aesthetic(AestheticSettings(weights=str(aesthetic_folder), dtype=dtype))
+        else:
+            reward = ImageReward(ImageRewardSettings(weights=str(image_reward_folder), dtype=dtype))
+        return reward._network, scores(reward)
+
+    (network, halved), (_, exact), (_, by_default) = (score(dtype) for dtype in ("bf16", "fp32", None))
+    assert by_default == exact, "on a CPU"
+    assert halved != exact and np.allclose(halved, exact, rtol=0.05, atol=0.05)
+    assert next(network.get_submodule("vision_model").parameters()).dtype is torch.bfloat16
+    fp32 = {name.split(".")[0] for name, parameter in network.named_parameters() if parameter.dtype is torch.float32}
+    assert fp32 == {{"clip": "logit_scale", "aesthetic": "layers", "image_reward": "mlp"}[kind]} | (
+        {"logit_scale"} & fp32
+    )
+
+
+def test_the_next_batch_is_prepared_while_the_network_scores_and_a_cancelled_call_ends(
+    clip_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = ClipScore(ClipScoreSettings(weights=str(clip_folder), pictures_per_call=2))._clip._batches
+    begun = list[int]()
+    begin, cancelled = batches._begin, threading.Event()
+
+    def noted(images: NDArray[np.uint8]) -> Any:
+        begun.append(len(images))
+        return begin(images)
+
+    monkeypatch.setattr(batches, "_begin", noted)
+    network = CLIPModel.from_pretrained(clip_folder)
+    with cancellable(cancelled), pytest.raises(ScoringCancelledError):
+        for part, pictures in batches.of(PICTURES, network):
+            assert (part, len(pictures), begun) == (slice(0, 2), 2, [2, 2])
+            cancelled.set()

@@ -226,3 +226,21 @@ def test_retry_after_is_parsed_as_seconds_or_as_a_date() -> None:
 def test_a_retry_after_of_any_kind_is_a_wait_or_nothing(header: str) -> None:
     wait = retry_after_seconds(header)
     assert wait is None or wait >= 0
+
+
+def test_a_scorer_of_batches_gets_a_fragment_at_once_and_a_broken_sample_spoils_no_other(tmp_path: Path) -> None:
+    scorer = tmp_path / "batch_scorer.py"
+    scorer.write_text(
+        "def score_batch(samples, prompts, details):\n"
+        "    if 'broken' in prompts:\n"
+        "        raise ValueError('no such word')\n"
+        "    return [sample.mean() + 1000 * len(samples) for sample in samples]\n"
+    )
+    process, url = start_server("--scorer", str(scorer))
+    try:
+        assert score(url, ["a", "a", "a"]).scores == (3010.0, 3020.0, 3030.0)
+        result = score(url, ["a", "broken", "a"], num_retries=0)
+        assert result.scores == (1010.0, None, 1030.0) and "no such word" in str(result.errors[1])
+    finally:
+        process.terminate()
+        process.wait(10)
