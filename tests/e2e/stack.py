@@ -31,7 +31,7 @@ class Stack:
 
 
 @contextmanager
-def running_stack(var: Path, *, port: int | None = None, **settings: str) -> Iterator[Stack]:
+def running_stack(var: Path, port: int | None = None, /, **settings: str) -> Iterator[Stack]:
     """`manage.py up` until the block ends; `settings` are further variables of its environment.
 
     Args:

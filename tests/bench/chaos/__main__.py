@@ -53,7 +53,7 @@ def staged() -> Iterator[Scene]:
         stacks: list[Stack] = []
         link = held.enter_context(link_to_web(port, lambda: pid_of(stacks[0], Part.DRIVER) if stacks else None))
         settings = {"TANDEM_PUBLIC_URL": link.url, **(clocks.environment if clocks else {})}
-        stacks.append(held.enter_context(running_stack(var, port=port, **settings)))
+        stacks.append(held.enter_context(running_stack(var, port, **settings)))
         rest = Rest.log_in(stacks[0])
         held.callback(rest.close)
         yield Scene(stacks[0], rest, link, disk, clocks, run="")
