@@ -72,6 +72,10 @@ class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
             await self.channel_layer.group_discard(user_group(self.user.pk), self.channel_name)
         await self.end()
 
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None, **_: Any) -> None:
+        """Close: clients have nothing to say. Channels would raise for what is no JSON, and leave the tasks behind."""
+        await self._close(BAD_REQUEST)
+
     async def user_signed_out(self, frame: dict[str, Any]) -> None:
         """Close at once what is revoked; the poll finds it too, should this frame be lost."""
         limits = self.user.token_limits if isinstance(self.user, User) else None

@@ -12,6 +12,7 @@ from accounts.models import User
 from accounts.sign_in.selectors import must_set_up
 from accounts.sign_in.still_signed_in import is_still_signed_in
 from accounts.token_limits import limits_of
+from worker.contracts.plain_json import text_problem
 
 
 def query_of(scope: dict[str, Any]) -> dict[str, str]:
@@ -28,6 +29,8 @@ def user_of(scope: dict[str, Any]) -> Actor:
         # Channels' lazy user is resolved here, where database access is allowed.
         may = isinstance(user, User) and not must_set_up(user, scope.get("session"))
         return user if may else AnonymousUser()
+    if text_problem(token):
+        return AnonymousUser()
     try:
         owner, used = TokenAuthentication().authenticate_credentials(token.encode())
     except AuthenticationFailed:

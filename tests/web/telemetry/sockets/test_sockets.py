@@ -175,6 +175,31 @@ def test_a_parameter_that_is_no_number_is_closed_with_4400(driver: Any, alice: U
     scenario(act)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [{"text": "{"}, {"text": "[" * 100_000}, {"bytes": b"\xff"}, {"text": "{}"}],
+    ids=["no-json", "deep", "bytes", "json"],
+)
+def test_a_client_that_says_anything_is_closed_with_4400(driver: Any, alice: User, said: dict[str, Any]) -> None:
+    async def act() -> None:
+        async with socket(f"/ws/v1/runs/{driver.run_id}", alice) as opened:
+            for _ in range(2):
+                await opened.frame()
+            await opened.send_input({"type": "websocket.receive", **said})
+            assert await opened.close_code() == 4400
+
+    scenario(act)
+
+
+@pytest.mark.parametrize("token", ["%00", "%ff", "%ed%a0%80", "x" * 9000])
+def test_a_token_that_can_be_none_is_closed_with_4404(driver: Any, token: str) -> None:
+    async def act() -> None:
+        async with socket(f"/ws/v1/runs/{driver.run_id}?token={token}", None) as opened:
+            assert await opened.close_code() == 4404
+
+    scenario(act)
+
+
 def test_a_token_opens_the_socket_of_its_owner(driver: Any, alice: User, charlie: User) -> None:
     _, good = ApiToken.objects.create(user=alice)
     _, foreign = ApiToken.objects.create(user=charlie)
