@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from runs.models import COMMAND
 from runs.run_body import CommandItem, TransitionItem
+from worker.contracts.any_event import Event
 from worker.contracts.base import Count, Index
-from worker.contracts.events import Event, RunEvent
+from worker.contracts.events import RunEvent
 
 TRANSITION = "transition"
 """Type of the items that the web adds for a change of the run's state."""

@@ -36,7 +36,7 @@ from typing import Any
 
 import ray
 
-from worker.contracts.events import OutOfMemoryEvent
+from worker.contracts.lane_events import OutOfMemoryEvent
 from worker.contracts.lanes import LaneWork
 from worker.contracts.states import Phase, RunState
 from worker.engine.actors.reports import CallReport

@@ -31,7 +31,6 @@ from worker.contracts.events import (
     CommandDoneEvent,
     CostsEvent,
     EvaluationEvent,
-    LanesEvent,
     PhaseEvent,
     PlanEvent,
     PublishEvent,
@@ -40,6 +39,7 @@ from worker.contracts.events import (
     RunEvent,
     StateEvent,
 )
+from worker.contracts.lane_events import LanesEvent
 from worker.contracts.resizing import ResizeState
 from worker.contracts.states import END_STATES, RunState, is_legal
 from worker.scheduling.core.costs import parse_measured_costs

@@ -13,12 +13,7 @@ from worker.contracts.events import (
     CommandDoneEvent,
     EvaluationEvent,
     GateEvent,
-    LanesEvent,
-    LaneStallEvent,
-    LaneStartEvent,
-    LendEvent,
     LogEvent,
-    OutOfMemoryEvent,
     PhaseEvent,
     PlanEvent,
     PublishEvent,
@@ -30,6 +25,7 @@ from worker.contracts.events import (
     SoftwareEvent,
     StateEvent,
 )
+from worker.contracts.lane_events import LanesEvent, LaneStallEvent, LaneStartEvent, LendEvent, OutOfMemoryEvent
 from worker.contracts.lanes import StallState
 from worker.contracts.resizing import ResizeReport, ResizeState
 from worker.contracts.states import RunState

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from worker.contracts.any_event import Event
 from worker.contracts.commands import RunCommand
-from worker.contracts.events import Event
 from worker.engine.telemetry.artifact_uploader import ArtifactFile, Receipt
 
 

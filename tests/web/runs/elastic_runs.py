@@ -13,7 +13,7 @@ from runs.attempts import attempts
 from runs.models import Attempt, MeasuredCosts, Run, RunResize
 from runs.planning.auto_placement import ResolvedPlacement
 from runs.reports import driver_reports
-from worker.contracts.events import LanesEvent
+from worker.contracts.lane_events import LanesEvent
 from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import LaneProgress, LaneStep, ResizeCause, ResizeReport, ResizeState

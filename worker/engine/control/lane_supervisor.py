@@ -18,8 +18,8 @@ from functools import partial
 
 from ray import ObjectRef
 
-from worker.contracts.events import LanesEvent, LaneStartEvent
 from worker.contracts.ingest import BootstrapAnswer
+from worker.contracts.lane_events import LanesEvent, LaneStartEvent
 from worker.contracts.lanes import LaneWork, StartStep
 from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import are_same_devices

@@ -21,7 +21,7 @@ from typing import Any
 
 from ray import ObjectRef
 
-from worker.contracts.events import LaneStallEvent
+from worker.contracts.lane_events import LaneStallEvent
 from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork, StallState
 from worker.engine.actors.reports import CallReport
 from worker.engine.control.cluster_lanes import ClusterLanes

@@ -3,7 +3,7 @@
 Invariant: decisions are numbered over the whole attempt, from 1 without gaps, whatever schedulers made them.
 """
 
-from worker.contracts.events import LendEvent
+from worker.contracts.lane_events import LendEvent
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 from worker.scheduling.core.messages import Lend, LendSettled
 

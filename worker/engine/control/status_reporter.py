@@ -3,12 +3,7 @@
 import time
 from collections.abc import Callable
 
-from worker.contracts.events import (
-    CostsEvent,
-    PhaseEvent,
-    QueueEvent,
-    StateEvent,
-)
+from worker.contracts.events import CostsEvent, PhaseEvent, QueueEvent, StateEvent
 from worker.contracts.states import Phase, RunState
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 from worker.scheduling.core.cost_model import CostModel

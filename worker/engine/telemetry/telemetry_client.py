@@ -13,8 +13,8 @@ import threading
 import time
 from typing import Any
 
+from worker.contracts.any_event import Event
 from worker.contracts.commands import RunCommand
-from worker.contracts.events import Event
 from worker.contracts.ingest import EVENTS_PATH, HEARTBEAT_SECONDS, IngestAnswer
 from worker.engine.telemetry.spool import Spool
 from worker.ingest.web_connection import (

@@ -23,7 +23,8 @@ from runs.reports.driver_reports import apply_event
 from runs.resizing.draining import move_runs_off
 from runs.services import delete_run
 from tests.web.fake_cluster import FakeCluster
-from worker.contracts.events import LanesEvent, StateEvent
+from worker.contracts.events import StateEvent
+from worker.contracts.lane_events import LanesEvent
 from worker.contracts.lanes import LaneInfo
 from worker.contracts.names import LaneRole
 from worker.contracts.states import RunState

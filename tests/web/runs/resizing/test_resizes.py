@@ -19,7 +19,7 @@ from runs.reports import driver_reports
 from runs.resizing.resize_services import ResizeUnderWay, WantedResize, request_resize
 from runs.transitions import RunStateConflict
 from worker.contracts.commands import CommandKind
-from worker.contracts.events import LanesEvent
+from worker.contracts.lane_events import LanesEvent
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import (
     LaneProgress,
