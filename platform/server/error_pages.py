@@ -59,7 +59,7 @@ def unavailable(request: HttpRequest, said: str, seconds: int) -> HttpResponseBa
 def as_problem(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """What Django or a plain view refuses below `/api/` without saying so in JSON, as a problem with the same headers.
     Every other response is left as it is."""
-    is_said = response.headers.get("Content-Type", "").startswith(CONTENT_TYPE)
+    is_said = response.headers.get("Content-Type", "").startswith((CONTENT_TYPE, "application/json"))
     if not is_api(request) or response.status_code < 400 or is_said:
         return response
     match response.status_code:

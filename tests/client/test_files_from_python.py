@@ -13,6 +13,7 @@ from tandem import ChecksumMismatch, NotFound
 from tandem.synchronous.client import Client
 from tests.web.gallery.conftest import LORA, LORA_PATH
 from tests.web.gallery.test_records import samples_event
+from tests.web.valid_files import valid_file
 
 pytestmark = pytest.mark.django_db
 Put = Callable[..., Artifact]
@@ -49,7 +50,7 @@ def test_a_trained_version_is_downloaded_with_its_checksum_verified(
     client: Client, run: Run, put: Put, report: Report, adapter_event: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:
     digest = hashlib.sha256(LORA).hexdigest()
-    put(LORA_PATH, LORA)
+    put(LORA_PATH, LORA, is_valid=False)
     report(adapter_event(LORA_PATH, sha256=digest, num_bytes=len(LORA)))
     found = client.runs.get(str(run.pk))
     folder = found.download(path=tmp_path / "lora")
@@ -59,7 +60,7 @@ def test_a_trained_version_is_downloaded_with_its_checksum_verified(
 
 
 def test_bytes_with_another_checksum_are_not_kept(client: Client, run: Run, put: Put, tmp_path: Path) -> None:
-    put(LORA_PATH, LORA)
+    put(LORA_PATH, LORA, is_valid=False)
     address = f"/api/v1/runs/{run.pk}/artifacts/{LORA_PATH}"
     with pytest.raises(ChecksumMismatch, match=r"announced was aaa"):
         client._session.download(address, tmp_path / "kept" / "w.safetensors", "a" * 64)
@@ -75,7 +76,7 @@ def test_a_lora_is_loaded_into_a_pipeline_from_a_complete_folder(
         def load_lora_weights(self, folder: str) -> None:
             self.weights = (Path(folder) / "pytorch_lora_weights.safetensors").read_bytes()
 
-    put(LORA_PATH, LORA)
+    put(LORA_PATH, LORA, is_valid=False)
     report(adapter_event(LORA_PATH, sha256=hashlib.sha256(LORA).hexdigest(), num_bytes=len(LORA)))
     pipeline = Pipeline()
     client.runs.get(str(run.pk)).load_lora(pipeline)
@@ -90,7 +91,7 @@ def test_pictures_of_a_batch_are_saved_by_prompt_and_member(
         put(sample["artifact"], b"pixels")
     report(event)
     saved = client.runs.get(str(run.pk)).save_samples(tmp_path / "pictures")
-    assert [path.read_bytes() for path in saved] == [b"pixels"] * len(event["samples"])
+    assert [path.read_bytes() for path in saved] == [valid_file("a.png", b"pixels")] * len(event["samples"])
     assert len({path.name for path in saved}) == len(saved) > 1
 
 

@@ -14,9 +14,10 @@ from runs.models import Run
 from tandem import Client, Invalid, PreconditionFailed, TandemError, Unreachable, protocol
 from tests.client.conftest import ADDRESS, OverWsgi
 from tests.web.gallery.conftest import LORA_PATH
+from tests.web.valid_files import valid_file
 
 pytestmark = pytest.mark.django_db
-WEIGHTS = bytes(range(256)) * 1000
+WEIGHTS = valid_file(LORA_PATH, bytes(range(256)) * 500)
 DIGEST = hashlib.sha256(WEIGHTS).hexdigest()
 
 
@@ -61,14 +62,14 @@ class ReplacedMeanwhile(Breaking):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         if len(self.requests) == 1:
             Artifact.objects.all().delete()
-            self._put(LORA_PATH, WEIGHTS)
+            self._put(LORA_PATH, WEIGHTS, is_valid=False)
         return super().handle_request(request)
 
 
 @pytest.fixture
 def address(run: Run, put: Callable[..., Artifact], monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(protocol, "FIRST_WAIT_SECONDS", 0.001)
-    put(LORA_PATH, WEIGHTS)
+    put(LORA_PATH, WEIGHTS, is_valid=False)
     return f"/api/v1/runs/{run.pk}/artifacts/{LORA_PATH}"
 
 

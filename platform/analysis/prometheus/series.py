@@ -18,7 +18,8 @@ from prometheus_client.registry import Collector
 from accounts.models import User
 from analysis.prometheus.gpu_series import gpu_series
 from analysis.prometheus.run_series import run_series
-from analysis.prometheus.task_counts import task_series, trace_series, unreadable_series
+from analysis.prometheus.task_counts import task_series, trace_series
+from analysis.prometheus.unreadable_rows import unreadable_series
 from fleet.selectors import newest_agent
 from fleet.shares.spending import spendings
 from runs.pool.pool_overview import pool_overviews

@@ -8,7 +8,6 @@ from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from redis.exceptions import RedisError
 
 from live.broker import broker
-from telemetry.unreadable import unreadable_counts
 from traces.span_counts import span_counts
 
 NUMBERS, SECONDS = "tandem:task-numbers", "tandem:task-seconds"
@@ -37,14 +36,6 @@ def task_series() -> Iterator[Metric]:
     for name, took in broker().hgetall(SECONDS).items():
         seconds.add_metric([str(name)], float(took))
     yield from (numbers, seconds)
-
-
-def unreadable_series() -> Iterator[Metric]:
-    text = "Stored rows of runs that readers skipped, since they cannot be read."
-    skipped = CounterMetricFamily("tandem_unreadable_rows", text, labels=["kind"])
-    for kind, number in unreadable_counts().items():
-        skipped.add_metric([kind], number)
-    yield skipped
 
 
 def trace_series() -> Iterator[Metric]:

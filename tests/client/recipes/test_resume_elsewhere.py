@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,10 +34,12 @@ def test_a_fork_goes_on_from_the_checkpoint_in_the_other_pool(
     alice: User,
     run: Run,
     report: Callable[..., None],
+    settings: Any,
     tmp_path: Path,
 ) -> None:
+    settings.TANDEM_CHECKPOINTS = f"file://{tmp_path}"
     Run.objects.filter(pk=run.pk).update(name="my_run")
-    saved = tmp_path / "attempt-1" / "batch-000001"
+    saved = tmp_path / str(run.pk) / "attempt-1" / "batch-000001"
     saved.mkdir(parents=True)
     page, reader = read_page("resume_elsewhere"), reader_as(alice, scopes=frozenset({"read", "run"}))
     reader.fill_in(page)

@@ -1,5 +1,6 @@
 """A rank process of `test_family_ranks`: takes two optimizer steps in each case and returns what it observed."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from tests.engine.trainer.two_ranks_worker import ZERO_3
 from tests.engine.training_setup import TrainingSetup
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import ModelFamily
+from worker.engine.models.experts import experts_of
 
 Case = tuple[ModelFamily, int, int]
 """(family, ZeRO stage, n: every n-th block is recomputed; 0 none)."""
@@ -21,14 +23,16 @@ def run_case(setup: TrainingSetup, case: Case, rank: int, world_size: int) -> di
     deepspeed = DeepSpeedSpec.model_validate(section | {"gradient_checkpointing": every})
     setup = replace(setup, spec=setup.spec.model_copy(update={"deepspeed": deepspeed}))
     trainer = setup.trainer(rank, world_size)
-    recorder = GradientRecorder(trainer)
+    recorder, passes = GradientRecorder(trainer), Counter[str]()
+    for name, expert in experts_of(trainer._model.transformer).items():
+        expert.register_forward_pre_hook(lambda *_, name=name: passes.update([name]))
     for group in setup.groups:
         setup.accumulate(trainer, [group])
     norm = trainer.commit()["grad_norm"]
     gradient = recorder.last
     setup.accumulate(trainer, fresh=False)
     trainer.commit()
-    return {"gradient": gradient, "norm": norm, "published": trainer.version(2).tensors}
+    return {"gradient": gradient, "norm": norm, "published": trainer.version(2).tensors, "passes": passes}
 
 
 def run(task: dict[Case, TrainingSetup], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:

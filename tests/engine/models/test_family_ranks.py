@@ -81,6 +81,18 @@ def test_two_ranks_take_the_steps_that_one_takes(
             assert torch.equal(tensor, ranks[0]["published"][name]), name
 
 
+@pytest.mark.parametrize("stage", [0, 1])
+def test_an_expert_without_rows_does_not_run_where_ranks_reduce_once_a_step(
+    ranks_of: Callable[[Case], list[dict[str, Any]]], stage: int
+) -> None:
+    """Each micro-batch holds one denoising step, hence rows of one expert."""
+    apart, in_lockstep = ranks_of((ModelFamily.WAN22, stage, 0)), ranks_of((ModelFamily.WAN22, 2, 0))
+    num_apart, num_in_lockstep = (sum(rank["passes"].total() for rank in ranks) for ranks in (apart, in_lockstep))
+    assert 0 < num_apart < num_in_lockstep
+    assert all(len(set(rank["passes"].values())) == 1 for rank in in_lockstep), "both experts run equally often"
+    assert any(len(rank["passes"]) == 1 for rank in apart), "rank 0 has no rows of low noise"
+
+
 def one_rank(setup: TrainingSetup) -> tuple[torch.Tensor, float, dict[str, torch.Tensor]]:
     """Gradient and norm of the first step on one rank in ZeRO 0, and the weights it publishes after the second."""
     trainer = setup.trainer()

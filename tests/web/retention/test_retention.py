@@ -26,6 +26,7 @@ from runs.models import Run, RunLogEntry
 from server import checks
 from telemetry.models import MetricPoint, SpanRow, StreamItem
 from tests.web.conftest import MakeRun
+from tests.web.valid_files import valid_file
 
 pytestmark = pytest.mark.django_db
 NUM_SPANS = 7
@@ -74,8 +75,9 @@ def fill(run: Run) -> None:
 
 
 def upload(run: Run, path: str) -> None:
-    digest = hashlib.sha256(path.encode()).hexdigest()
-    store_artifact(run_id=run.pk, attempt=1, path=path, source=BytesIO(path.encode()), sha256=digest)
+    content = valid_file(path)
+    digest = hashlib.sha256(content).hexdigest()
+    store_artifact(run_id=run.pk, attempt=1, path=path, source=BytesIO(content), sha256=digest)
 
 
 def said(*arguments: str) -> str:

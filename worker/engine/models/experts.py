@@ -17,6 +17,8 @@ class Experts(torch.nn.Module):
 
     def __init__(self, experts: Mapping[str, torch.nn.Module]) -> None:
         super().__init__()
+        self.in_lockstep = False
+        """Whether ranks reduce gradients in every backward pass, in its order (ZeRO 2 on several ranks)."""
         for name, expert in experts.items():
             self.add_module(name, expert)
 
@@ -52,13 +54,11 @@ def by_expert(
     return of_high + 0.0 * of_low if len(high) else of_low + 0.0 * of_high
 
 
-def ranks_run_in_lockstep(transformer: torch.nn.Module) -> bool:
+def ranks_run_in_lockstep(experts: Experts) -> bool:
     """Whether all ranks must run the same modules in the same order: where weights are sharded over them (ZeRO 3), and
-    where they reduce gradients, which ZeRO 2 does in the order of the backward pass."""
-    if are_sharded(transformer):
-        return True
-    is_distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
-    return torch.is_grad_enabled() and is_distributed and torch.distributed.get_world_size() > 1
+    where they reduce gradients in every backward pass (ZeRO 2). In ZeRO 0 and 1 they reduce once a step, and a
+    gradient that an expert has not got is filled with zeros then."""
+    return are_sharded(experts) or (experts.in_lockstep and torch.is_grad_enabled())
 
 
 def are_sharded(transformer: torch.nn.Module) -> bool:

@@ -19,6 +19,7 @@ from gallery.models import Artifact
 from runs.models import Attempt, Run
 from telemetry.ingest.ingest import ingest
 from tests.web.conftest import MakeRun
+from tests.web.valid_files import valid_file
 from worker.contracts.ingest import IngestBatch
 
 TOKEN = "the driver's token"
@@ -50,7 +51,7 @@ def report(run: Run, seq: int) -> None:
 
 
 def upload(run: Run, path: str) -> Artifact:
-    content = f"the bytes of {path}".encode()
+    content = valid_file(path, path.encode())
     digest = hashlib.sha256(content).hexdigest()
     return store_artifact(run_id=run.pk, attempt=1, path=path, source=BytesIO(content), sha256=digest)
 

@@ -13,7 +13,7 @@ from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.embeddings import Embeddings
-from worker.engine.models.experts import experts_of
+from worker.engine.models.experts import Experts, experts_of
 from worker.engine.models.pipeline_loading import Part
 from worker.engine.models.precision import DTYPES
 from worker.engine.models.registry import load_model
@@ -68,6 +68,8 @@ class TrainedPolicy:
         is_sharded = spec.deepspeed.zero_stage == 3
         self.model = self._load()
         """The model that is trained."""
+        if isinstance(self.model.transformer, Experts):
+            self.model.transformer.in_lockstep = spec.deepspeed.zero_stage == 2 and num_ranks > 1
         self.model.prepare_training(spec)
         self.trainable = self.model.trainable
         """The trainable parameters by name."""
