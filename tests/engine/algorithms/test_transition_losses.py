@@ -23,10 +23,10 @@ BETA = 0.3
 """The coefficient of the KL penalty."""
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "flow": ({"name": "flow_grpo", "clip_range": 5e-3}, "flow"),
-    "cps": ({"name": "flow_grpo", "clip_range": 5e-3}, "cps"),
-    "dance": ({"name": "dance_grpo", "clip_range": 5e-2, "timestep_fraction": 1.0}, "dance"),
+    "cps": ({"name": "flow_grpo", "clip_range": 1e-3}, "cps"),
+    "dance": ({"name": "dance_grpo", "clip_range": 1e-2, "timestep_fraction": 1.0}, "dance"),
     "fast": ({"name": "flow_grpo_fast", "clip_range": 5e-3, "window_size": 2}, "flow"),
-    "mix": ({"name": "mix_grpo", "clip_range": 5e-3, "window_size": 2}, "flow"),
+    "mix": ({"name": "mix_grpo", "clip_range": 1e-3, "window_size": 2}, "flow"),
     "guard": ({"name": "grpo_guard", "clip_range": 1e-3}, "flow"),
     "guard on dance": ({"name": "grpo_guard", "clip_range": 1e-3}, "dance"),
     "dppo": ({"name": "flow_dppo", "divergence_bound": 1e-4}, "flow"),

@@ -1,6 +1,7 @@
 import json
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -40,41 +41,39 @@ def test_a_batch_is_bounded_by_bytes_but_never_empty(tmp_path: Path) -> None:
     assert len(spool.oldest(max_events=10, max_bytes=1)) == 1
 
 
-@pytest.fixture
-def limit_files() -> Iterator[Callable[[int], None]]:
-    """`limit_files(num_bytes)`: no file grows beyond that, as on a full disk. Undone at the test's end."""
+@contextmanager
+def full_beyond(num_bytes: int) -> Iterator[None]:
+    """Within it no file grows beyond that, as on a full disk; no longer, for what pytest writes is a file, too."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda num_bytes: resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_what_a_full_disk_does_not_take_is_kept_in_memory_and_in_order(
-    tmp_path: Path, limit_files: Callable[[int], None]
-) -> None:
+def test_what_a_full_disk_does_not_take_is_kept_in_memory_and_in_order(tmp_path: Path) -> None:
     spool, num_bytes = Spool(tmp_path), len(line(1).encode()) + 1
     # The disk takes the first line, and half of the second.
-    limit_files(num_bytes * 3 // 2)
-    for _ in range(3):
-        spool.append(line)
-    limit_files(resource.RLIM_INFINITY)
+    with full_beyond(num_bytes * 3 // 2):
+        for _ in range(3):
+            spool.append(line)
     spool.append(line)
     assert seqs(spool) == [1, 2, 3, 4]
     spool.acknowledge(3)
     assert seqs(spool) == [4]
 
 
-def test_the_memory_for_a_full_disk_is_bounded(
-    tmp_path: Path, limit_files: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_memory_for_a_full_disk_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spool, num_bytes = Spool(tmp_path), len(line(1).encode()) + 1
     monkeypatch.setattr(spool_module, "MAX_HELD_BYTES", num_bytes)
-    limit_files(0)
-    spool.append(line)
-    with pytest.raises(OSError, match=r"File too large|No space left"):
+    with full_beyond(0):
         spool.append(line)
-    assert seqs(spool) == [1]
-    spool.acknowledge(1)
-    assert spool.append(line) == 2
+        with pytest.raises(OSError, match=r"File too large|No space left"):
+            spool.append(line)
+        assert seqs(spool) == [1]
+        spool.acknowledge(1)
+        assert spool.append(line) == 2
 
 
 def test_acknowledging_what_was_never_sent_is_refused(tmp_path: Path) -> None:

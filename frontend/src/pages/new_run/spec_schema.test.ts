@@ -205,6 +205,6 @@ test("the committed schema: another algorithm keeps what means the same in both"
 test("the committed schema: scorers with networks have settings, others none", () => {
   const committed = specSchema();
   const keys = (name: string) => committed.settingsByName("rewards.*.settings", name).map(([key]) => key);
-  assert.deepEqual(keys("pick_score").sort(), ["pictures_per_call", "processor", "weights"]);
+  assert.deepEqual(keys("pick_score").sort(), ["dtype", "pictures_per_call", "processor", "weights"]);
   assert.deepEqual(keys("shape_match"), []);
 });
