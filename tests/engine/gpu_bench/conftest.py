@@ -1,8 +1,7 @@
 """A bench on tiny shapes in this process, for the tests of its stages."""
 
-import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,14 +24,6 @@ QUICK = replace(
     attention=(),
 )
 """The tiny shapes without what takes seconds: compilers, further sizes and models."""
-
-
-@pytest.fixture(autouse=True)
-def frozen_garbage() -> Iterator[None]:
-    """As the bench's own process does: a collection need not look at the libraries' objects."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The trajectories of one batch drawn by a version that differs from the base, and trainer ranks that start from it."""
 
-import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -12,13 +11,6 @@ from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
 TrainerMaker = Callable[..., TrainerRank]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def modules_frozen_for_gc() -> None:
-    """Exclude imported modules from garbage collection: DeepSpeed runs one at every start in ZeRO 3, and looking at the
-    modules alone would take a second."""
-    gc.freeze()
 
 
 @pytest.fixture(scope="session")
