@@ -37,6 +37,7 @@ MODELS = {
     "qwen-image-20b": "Qwen-Image",
 }
 MIXED = "A+C"
+NO_ROOM = "does not fit in memory"
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -91,8 +92,12 @@ def modes(report: Report) -> str:
 
 def _throughputs(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for mode in [*MODES, "auto"]:
-        ratio = "" if mode == "colocated" else f" ({rows[mode]['ratios']['colocated']:.2f})"
-        yield _number(rows[mode]["samples_per_second"]) + ratio
+        if mode not in rows:
+            yield NO_ROOM
+            continue
+        row = rows[mode]
+        is_compared = mode != "colocated" and "colocated" in row["ratios"]
+        yield _number(row["samples_per_second"]) + (f" ({row['ratios']['colocated']:.2f})" if is_compared else "")
 
 
 def auto(report: Report) -> str:
@@ -100,22 +105,26 @@ def auto(report: Report) -> str:
     head = ["testbed · model", "auto", "of the bound", "× disaggregated", "× colocated", "× sharded colocated"]
     return table(
         [*head, "the same, published network rate per node"],
-        (
-            [name, _choice(rows["auto"]), _percent(rows["auto"]["own_bound_share"])]
-            + [_ratio(rows["auto"], baseline) for baseline in ("disaggregated", "colocated", "sharded", SLOW_NETWORK)]
-            for name, rows, _ in _cases(report, "lora")
-        ),
+        ([name, *_auto_choice(rows)] for name, rows, _ in _cases(report, "lora")),
     )
 
 
+def _auto_choice(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    if not rows:
+        return [NO_ROOM, *[""] * 5]
+    row = rows["auto"]
+    baselines = ("disaggregated", "colocated", "sharded", SLOW_NETWORK)
+    return [_choice(row), _percent(row["own_bound_share"]), *(_ratio(row, baseline) for baseline in baselines)]
+
+
 def strict(report: Report) -> str:
-    """The same at staleness 0, with both bounds."""
+    """The same at staleness 0, with both bounds, for the cases that fit."""
     shares = ("own_bound_share", "lock_step_share")
     return table(
         ["testbed · model", "auto at staleness 0", "of the bound", "of the lock-step bound", "× colocated"],
         (
             [name, _choice(row), *(_percent(row[share]) for share in shares), _ratio(row, "colocated")]
-            for name, row in ((name, rows["auto, strict"]) for name, rows, _ in _cases(report, "lora"))
+            for name, row in ((name, rows["auto, strict"]) for name, rows, _ in _cases(report, "lora") if rows)
         ),
     )
 
@@ -135,7 +144,7 @@ def other_trainings(report: Report) -> str:
 
 def _other_training(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     if not rows:
-        return ["does not fit in memory", *[""] * 4]
+        return [NO_ROOM, *[""] * 4]
     row = rows["auto"]
     colocated = _number(rows["colocated"]["samples_per_second"]) if "colocated" in rows else "does not fit"
     ratios = [_ratio(row, baseline) for baseline in ("disaggregated", "colocated")]
@@ -143,7 +152,7 @@ def _other_training(rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def bands(report: Report) -> str:
-    """The band of auto against colocated by kind of truth."""
+    """The band of auto against colocated by kind of truth, where colocated fits."""
     kinds = ("opposed", "correlated", "independent")
     return table(
         ["testbed · model", "as written", *kinds],
@@ -153,7 +162,8 @@ def bands(report: Report) -> str:
                 _range(_of_kind(row, "colocated", "written")),
                 *(_range(_of_kind(row, "colocated", kind)) for kind in kinds),
             ]
-            for name, row in ((name, rows["auto"]) for name, rows, _ in _cases(report, "lora"))
+            for name, row in ((name, rows["auto"]) for name, rows, _ in _cases(report, "lora") if rows)
+            if "colocated" in row["bands"]
         ),
     )
 
@@ -177,7 +187,8 @@ HEADLINES: tuple[tuple[str, str, str, Callable[[str], bool]], ...] = (
 def _headlines(report: Report) -> Iterator[tuple[str, Ratio, Ratio]]:
     """What auto is compared with, the ratios, and the band of them all."""
     for name, kind, baseline, is_wanted in HEADLINES:
-        rows = [rows["auto"] for _, rows, case in _cases(report, kind) if rows and is_wanted(case["testbed"])]
+        wanted = [rows["auto"] for _, rows, case in _cases(report, kind) if rows and is_wanted(case["testbed"])]
+        rows = [row for row in wanted if baseline in row["ratios"]]
         ratios = [row["ratios"][baseline] for row in rows]
         found = [row["bands"][baseline] for row in rows]
         band = min(each["least"] for each in found), max(each["largest"] for each in found)
