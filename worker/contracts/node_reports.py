@@ -214,6 +214,8 @@ class ClusterNode(Contract):
     """Whether Ray knows a custom resource for each of its GPUs, as on nodes that Tandem starts."""
     are_gpus_held: bool = True
     """Whether Ray gives its GPUs to Tandem; false as long as another program uses some of them."""
+    object_store_bytes: Tally = None
+    """What Ray's object store of the node may hold in shared memory."""
 
 
 class NodeReport(Contract):
@@ -228,6 +230,10 @@ class NodeReport(Contract):
     memory_used_bytes: BigCount
     load: Magnitude
     """Processes that ran or waited for a core, averaged over a minute."""
+    shm_free_bytes: Tally = None
+    """What is free of `/dev/shm`, in which Ray's object store lies."""
+    spill_free_bytes: Tally = None
+    """What is free on the disk to which Ray moves objects that its store has no room for."""
     gpus: Annotated[tuple[GpuReport, ...], Field(max_length=MAX_GPUS)] = ()
     reader_error: Annotated[str, Field(max_length=500)] = ""
     """Why the GPUs could not be read; `gpus` are then those of the last successful reading, without live values."""

@@ -23,6 +23,7 @@ from worker.contracts.plain_json import json_problems
 from worker.contracts.replay_bounds import ReplayBounds, ReplayGateSpec
 from worker.contracts.rewards import RewardSpec, clip_problems
 from worker.contracts.sections import (
+    MAX_DEFAULT_EVALUATION_PROMPTS,
     BaseModelSpec,
     CheckpointSpec,
     EvaluationSpec,
@@ -136,6 +137,12 @@ class RunSpec(Contract):
         """Whether evaluation uses other weights than generation for training: an EMA, or the trained adapter beside an
         older one."""
         return bool(self.ema.decay) or self.algorithm.needs.second_adapter
+
+    @property
+    def max_evaluated_samples(self) -> int:
+        """The most samples of an evaluation. How many prompts a set has is not known here."""
+        num_prompts = min(len(self.prompts.inline) or MAX_DEFAULT_EVALUATION_PROMPTS, MAX_DEFAULT_EVALUATION_PROMPTS)
+        return (len(self.evaluation.prompts) or num_prompts) * self.evaluation.num_samples_per_prompt
 
     @property
     def trained_rewards(self) -> tuple[RewardSpec, ...]:

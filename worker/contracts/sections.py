@@ -276,6 +276,11 @@ class PipelineSpec(Contract):
         return self
 
 
+MAX_DEFAULT_EVALUATION_PROMPTS = 64
+"""How many prompts of the run are evaluated where the spec names no evaluation prompts: the first ones, so that an
+evaluation of a large set stays short."""
+
+
 class EvaluationSpec(Contract):
     """Held-out evaluation: deterministic (ODE) sampling on seeds that training never uses, at the start, at the end and
     in between."""

@@ -88,6 +88,7 @@ class NodeAgent:
             num_cpu_lanes=num_cpu_lanes(node),
             has_gpu_resources=gpu_resource(name, 0) in node["Resources"],
             are_gpus_held=self._holder.is_held(node["NodeID"]),
+            object_store_bytes=_object_store_bytes(node),
         )
 
     def _follow(self, alive: Collection[str]) -> None:
@@ -125,6 +126,12 @@ def num_cpu_lanes(node: RayNode) -> int:
     a head that Ray runs nothing on."""
     label: str | None = node["Labels"].get(CPU_LANES_LABEL)
     return min(DEFAULT_NUM_CPU_LANES, int(node["Resources"].get("CPU", 0))) if label is None else int(label)
+
+
+def _object_store_bytes(node: RayNode) -> int | None:
+    """Ray lists the store among a node's resources, in bytes."""
+    found = node["Resources"].get("object_store_memory")
+    return None if found is None else int(found)
 
 
 def _alive() -> list[RayNode]:

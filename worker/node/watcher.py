@@ -1,8 +1,11 @@
 """The actor that reads one node: its load, and its GPUs through a reader."""
 
 import os
+import shutil
 import time
 from pathlib import Path
+
+import ray
 
 from worker.contracts.node_reports import GpuLive, GpuReport, NodeReport
 from worker.node.card_figures import CardMeasurements
@@ -10,6 +13,8 @@ from worker.node.readers.detection import is_replayed, offered, reader_of_this_n
 from worker.node.readers.reader import ReaderError
 
 MAX_ERROR_CHARS = 500
+SHARED_MEMORY = Path("/dev/shm")
+"""Where Ray keeps its object store on Linux."""
 
 
 class NodeWatcher:
@@ -42,6 +47,8 @@ class NodeWatcher:
             memory_bytes=total,
             memory_used_bytes=total - available,
             load=os.getloadavg()[0],
+            shm_free_bytes=free_bytes(SHARED_MEMORY),
+            spill_free_bytes=free_bytes(Path(ray._private.worker._global_node.get_session_dir_path())),
             gpus=self._last,
             reader_error=error,
         )
@@ -52,6 +59,14 @@ def memory_bytes() -> tuple[int, int]:
     lines = (line.partition(":") for line in Path("/proc/meminfo").read_text().splitlines())
     kilobytes = {name: int(rest.split()[0]) for name, _, rest in lines}
     return kilobytes["MemTotal"] * 1024, kilobytes["MemAvailable"] * 1024
+
+
+def free_bytes(folder: Path) -> int | None:
+    """What is free where the folder lies; `None` where there is no such folder."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
 
 
 def _unread(gpu: GpuReport) -> GpuReport:

@@ -125,6 +125,13 @@ class PoolNode(Standing, Annotations, Drained):
     num_cores = serializers.IntegerField(allow_null=True)
     memory_bytes = serializers.IntegerField(allow_null=True)
     memory_used_bytes = serializers.IntegerField(allow_null=True)
+    object_store_bytes = serializers.IntegerField(
+        allow_null=True, help_text="What Ray's object store may hold in shared memory."
+    )
+    shm_free_bytes = serializers.IntegerField(allow_null=True, help_text="What is free of the node's shared memory.")
+    spill_free_bytes = serializers.IntegerField(
+        allow_null=True, help_text="What is free on the disk that Ray's objects spill to."
+    )
     load = serializers.FloatField(allow_null=True)
     in_cluster_at = serializers.DateTimeField(allow_null=True, help_text="When Ray last counted it as alive.")
     reported_at = serializers.DateTimeField(allow_null=True, help_text="When its own agent was last heard.")

@@ -23,6 +23,12 @@ class Node(InService, Annotated):
     memory_used_bytes = models.PositiveBigIntegerField(null=True)
     load = models.FloatField(null=True)
     """Processes that ran or waited for a core, averaged over a minute."""
+    object_store_bytes = models.PositiveBigIntegerField(null=True)
+    """What Ray's object store may hold in shared memory; null while Ray has not said."""
+    shm_free_bytes = models.PositiveBigIntegerField(null=True)
+    """What was free of `/dev/shm`, in which that store lies."""
+    spill_free_bytes = models.PositiveBigIntegerField(null=True)
+    """What was free on the disk to which Ray moves objects that its store has no room for."""
     in_cluster_at = models.DateTimeField(null=True)
     """When Ray last counted it as alive."""
     reported_at = models.DateTimeField(null=True)

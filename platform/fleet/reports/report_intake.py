@@ -34,8 +34,11 @@ from worker.contracts.node_reports import ClusterNode, GpuIdentity, GpuReport, N
 LOST_AFTER = timedelta(seconds=30)
 """For how long Ray may leave a node out before it counts as lost: Ray itself waits some 10 s for a heartbeat, and a
 restart of its process takes as long again."""
-_OF_NODE = ("ray_node_id", "address", "are_gpus_held")
-_OF_NODE_REPORT = ("num_cores", "memory_bytes", "memory_used_bytes", "load", "reader_error", "reported_at")
+_OF_NODE = ("ray_node_id", "address", "are_gpus_held", "object_store_bytes")
+_OF_NODE_REPORT = (
+    *("num_cores", "memory_bytes", "memory_used_bytes", "load", "shm_free_bytes", "spill_free_bytes"),
+    *("reader_error", "reported_at"),
+)
 _OF_GPU = ("uuid", "index", "accelerator", "resource", "identity", "topology", "faults", *HEALTH_FIELDS, *USE_FIELDS)
 
 
@@ -67,6 +70,7 @@ def _take_alive(alive: Iterable[ClusterNode], now: datetime) -> dict[str, tuple[
         watched.add(node)
         node.ray_node_id, node.address = seen.ray_node_id, seen.address
         node.are_gpus_held, node.in_cluster_at = seen.are_gpus_held, now
+        node.object_store_bytes = seen.object_store_bytes
         found[seen.ray_node_id] = node, seen
     watched.store()
     Node.objects.filter(pk__in=[node.pk for node, _ in found.values()]).update(in_cluster_at=now)
@@ -88,6 +92,7 @@ def _take_reports(
         reported.add(node)
         node.num_cores, node.load = report.num_cpus, report.load
         node.memory_bytes, node.memory_used_bytes = report.memory_bytes, report.memory_used_bytes
+        node.shm_free_bytes, node.spill_free_bytes = report.shm_free_bytes, report.spill_free_bytes
         node.reader_error, node.reported_at = report.reader_error, now
         for gpu in report.gpus:
             gpus.take(node, seen, gpu, now)

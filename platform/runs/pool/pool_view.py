@@ -108,6 +108,9 @@ class NodeRow:
     num_cores: int | None
     memory_bytes: int | None
     memory_used_bytes: int | None
+    object_store_bytes: int | None
+    shm_free_bytes: int | None
+    spill_free_bytes: int | None
     load: float | None
     in_cluster_at: datetime | None
     reported_at: datetime | None
@@ -198,6 +201,9 @@ def _node_row(node: Node, names: Mapping[UUID, str], tests: Mapping[int, GpuTest
         num_cores=node.num_cores,
         memory_bytes=node.memory_bytes,
         memory_used_bytes=node.memory_used_bytes,
+        object_store_bytes=node.object_store_bytes,
+        shm_free_bytes=node.shm_free_bytes,
+        spill_free_bytes=node.spill_free_bytes,
         load=node.load,
         in_cluster_at=node.in_cluster_at,
         reported_at=node.reported_at,

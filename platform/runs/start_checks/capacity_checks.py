@@ -110,7 +110,7 @@ def sample_bytes(spec: RunSpec) -> float:
     num_evaluations = 2 + (spec.num_batches // every if every else 0)
     num_per_batch = spec.stored_samples.num_per_batch
     most = max(NUM_HELD_OUT_SAMPLES, num_per_batch)
-    held_out = min(most, len(spec.evaluation.prompts) * spec.evaluation.num_samples_per_prompt)
+    held_out = min(most, spec.max_evaluated_samples)
     number = spec.num_batches * num_per_batch + num_evaluations * held_out
     return 3.0 * spec.sampling.height * spec.sampling.width * spec.sampling.num_frames * number
 

@@ -21,6 +21,7 @@ class CheckName(StrEnum):
     REWARDS = "rewards"
     PROMPTS = "prompts"
     MEMORY = "memory"
+    STORE = "store"
     DISK = "disk"
     PROJECT = "project"
     QUEUE = "queue"

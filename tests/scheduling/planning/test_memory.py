@@ -9,14 +9,17 @@ from hypothesis import strategies as st
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import Tuning
 from worker.contracts.sections import SamplingSpec
+from worker.engine.sync.host_staging import MAX_STAGED_BYTES as STAGED_BY_THE_ENGINE
 from worker.engine.trainer.zero.deepspeed_config import MAX_BUCKET_NUMEL as OF_THE_ENGINE
 from worker.scheduling.planning.memory import (
     MAX_BUCKET_NUMEL,
+    MAX_STAGED_BYTES,
     LaneMemory,
     MemoryRole,
     host_bytes,
     lane_memory,
     recomputing_on,
+    staged_bytes,
 )
 from worker.scheduling.planning.workload import MemorySavings, PolicyCopies, Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, GB, H100, L40S
@@ -239,3 +242,11 @@ def test_more_ranks_smaller_fragments_and_smaller_micro_batches_never_take_more(
     small, large = sizes
     assert total(small, small, num_ranks) <= total(large, large, num_ranks)
     assert total(small, small, num_ranks + 1) <= total(small, small, num_ranks)
+
+
+def test_a_rank_pins_its_part_of_a_version_up_to_the_engines_bound() -> None:
+    assert MAX_STAGED_BYTES == STAGED_BY_THE_ENGINE
+    assert staged_bytes(workload(), num_ranks=4) == 4 * LORA, "rank 0 publishes a LoRA alone"
+    whole = replace(workload(), tuning=Tuning.FULL, trained_parameters=QWEN_IMAGE.parameters)
+    assert staged_bytes(whole, num_ranks=8) == whole.published_bytes / 8
+    assert staged_bytes(whole, num_ranks=1) == MAX_STAGED_BYTES

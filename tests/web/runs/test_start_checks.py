@@ -42,7 +42,7 @@ def test_a_run_that_would_start_now_says_so_and_leaves_nothing_behind(look: Look
     ensure_local_lanes(num_cpu_lanes=6)
     found = look()
     assert [check.name.value for check in found.checks] == [
-        *("spec", "model", "rewards", "prompts", "memory", "disk", "project", "queue", "end")
+        *("spec", "model", "rewards", "prompts", "memory", "store", "disk", "project", "queue", "end")
     ]
     assert of(found, "queue").state is FINE and found.starts is not None
     assert not Run.objects.exists()
@@ -132,3 +132,26 @@ def test_limits_and_budgets_of_the_project_are_counted(
     assert check.state is WARNING and f"holds {number}; this run asks for {number}" in check.text
     set_budget(user=admin, project=project, amount=Decimal(0), unit=BudgetUnit.GPU_HOURS, period=BudgetPeriod.WHOLE)
     assert "the run waits for a new one" in of(look(), "project").text
+
+
+GB = 10**9
+
+
+@pytest.mark.parametrize(
+    ("store", "shared_memory", "disk", "state", "says"),
+    [
+        (100 * GB, 100 * GB, 100 * GB, FINE, "which holds 100 GB"),
+        (100 * GB, 1000, 100 * GB, WARNING, "free in its shared memory"),
+        (1000, 100 * GB, 100 * GB, WARNING, "would spill to its disk"),
+        (1000, 100 * GB, 1000, WARNING, "so the run would fail"),
+        (None, None, None, UNKNOWN, "no node of the pool default has reported"),
+    ],
+)
+def test_the_object_store_is_judged_by_what_its_nodes_report(
+    look: Looked, store: int | None, shared_memory: int | None, disk: int | None, state: CheckState, says: str
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    Node.objects.update(object_store_bytes=store, shm_free_bytes=shared_memory, spill_free_bytes=disk)
+    check = of(look(), "store")
+    assert (check.state, bool(check.remedy)) == (state, state is WARNING)
+    assert says in check.text

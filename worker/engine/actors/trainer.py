@@ -35,6 +35,7 @@ from worker.engine.actors.reports import (
 from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
 
 if TYPE_CHECKING:
+    from worker.engine.sync.host_staging import HostStaging
     from worker.engine.trainer.policy.trained_policy import ShardSnapshots
     from worker.engine.trainer.rank import TrainerRank
     from worker.engine.transport.packed_trajectories import PackedTrajectories
@@ -71,6 +72,7 @@ class TrainerActor(GeneratingActor):
     concurrency_groups: ClassVar = {**GeneratingActor.concurrency_groups, **PUBLISHING_GROUP}
 
     _trainer_rank: "TrainerRank"
+    _staging: "HostStaging"
     _snapshot: "tuple[int, ShardSnapshots] | None" = None
     """The version of the last snapshot and this rank's shards of it, until they are published."""
 
@@ -106,12 +108,14 @@ class TrainerActor(GeneratingActor):
         self._algebra = spec.algebra
         with self._loading():
             from worker.engine.models.prompt_encoding import run_embeddings
+            from worker.engine.sync.host_staging import HostStaging
             from worker.engine.trainer.rank import TrainerRank
             from worker.engine.trainer.zero.process_group import init_process_group
 
             init_process_group(rank, world_size, rendezvous.address, rendezvous.port)
             embeddings = run_embeddings(spec, base_model_path, prompts)
             self._trainer_rank = TrainerRank(spec, base_model_path, rank, world_size, embeddings=embeddings)
+        self._staging = HostStaging()
         if self._trainer_rank.sampler is not None:
             self._sampler = self._trainer_rank.sampler
         return self._report(start, self._trainer_rank.num_shards)
@@ -164,7 +168,9 @@ class TrainerActor(GeneratingActor):
         from worker.engine.sync.packing import pack
 
         copies = take_snapshot(self._snapshot, policy_version)
-        shards = [pack(copies[index], policy_version) for index in sorted(copies)]
+        # The last version's bytes have reached the object store: its call has returned on this thread.
+        self._staging.begin()
+        shards = [pack(copies[index], policy_version, self._staging) for index in sorted(copies)]
         self._snapshot = None
         return self._report(start, tuple(_shard_info(shard) for shard in shards)), *shards
 

@@ -10,11 +10,8 @@ import numpy as np
 
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import MAX_DEFAULT_EVALUATION_PROMPTS
 from worker.scheduling.core.messages import FragmentKey, Purpose
-
-MAX_DEFAULT_EVALUATION_PROMPTS = 64
-"""How many prompts of the run are evaluated where the spec names no evaluation prompts: the first ones, so that an
-evaluation of a large set stays short."""
 
 _ORDER_STREAM = 1
 """Part of the seed of the order, so that its random stream differs from others that start from the run's seed."""

@@ -14,6 +14,7 @@ from deepspeed.accelerator import get_accelerator
 from worker.engine.errors import SyncError
 from worker.engine.sync.checksums import checksum
 from worker.engine.sync.finite import require_finite
+from worker.engine.sync.host_staging import HostStaging
 from worker.engine.types import PackedTensor, PublishedShard
 
 EVALUATED = "evaluated:"
@@ -35,20 +36,33 @@ def snapshot(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return copies
 
 
-def pack(copies: Mapping[str, torch.Tensor], policy_version: int) -> PublishedShard:
-    """A snapshot as an immutable shard on the CPU; may run in a thread of its own beside training.
+def pack(copies: Mapping[str, torch.Tensor], policy_version: int, staging: HostStaging | None = None) -> PublishedShard:
+    """A snapshot as a shard on the CPU; may run in a thread of its own beside training.
 
-    Names that begin with `EVALUATED` become the shard's `evaluated`.
+    Names that begin with `EVALUATED` become the shard's `evaluated`. The shard is immutable, but for one whose bytes
+    lie in `staging`: it lasts until the staging begins anew.
     """
     drawing = {name: tensor for name, tensor in copies.items() if not name.startswith(EVALUATED)}
     evaluated = {name.removeprefix(EVALUATED): copies[name] for name in copies if name.startswith(EVALUATED)}
-    with _own_stream(next(iter(copies.values())).device):
+    device = next(iter(copies.values())).device
+    with _own_stream(device):
+        if staging is None or device.type == "cpu":
+            hosted = {name: tensor.to("cpu").contiguous() for name, tensor in drawing.items()}
+        else:
+            hosted = _through(staging, drawing)
         return PublishedShard(
             policy_version=policy_version,
-            packed={name: PackedTensor.of(tensor.to("cpu").contiguous()) for name, tensor in drawing.items()},
+            packed={name: PackedTensor.of(tensor) for name, tensor in hosted.items()},
             sha256=checksum(drawing),
-            evaluated=pack(evaluated, policy_version) if evaluated else None,
+            evaluated=pack(evaluated, policy_version, staging) if evaluated else None,
         )
+
+
+def _through(staging: HostStaging, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Host copies by way of `staging`: all are under way at once, and complete when this returns."""
+    staged = staging.staged(tensors)
+    get_accelerator().current_stream().synchronize()
+    return staged
 
 
 def _own_stream(device: torch.device) -> AbstractContextManager[object]:

@@ -36,6 +36,8 @@ _RESERVE_SHARE = 0.05
 asked for, with segments that grow (`PYTORCH_ALLOC_CONF`)."""
 _RESERVE_BYTES_OF_A_CORE = 0.1 * GB
 """An estimate of what a CPU lane, which has no context, needs beside its tensors."""
+MAX_STAGED_BYTES = 8 * 2**30
+"""The most bytes of host memory that a rank keeps pinned for publishing; a test equates it with the engine's."""
 MAX_BUCKET_NUMEL = 200_000_000
 """The largest number of elements in the bucket in which gradients are reduced; a test equates it with the engine's."""
 
@@ -130,7 +132,8 @@ def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks:
 
 
 def host_bytes(work: Workload, *, num_ranks: int) -> float:
-    """The bytes that one trainer lane keeps in its host's memory at most; published and pulled weights come on top."""
+    """The bytes that one trainer lane keeps in its host's memory at most; `staged_bytes` and pulled weights come on
+    top."""
     state, memory_savings = _state(work, num_ranks), work.memory_savings
     held = state.optimizer if memory_savings.optimizer_on_host or memory_savings.idle_on_host else 0.0
     if memory_savings.idle_on_host or (memory_savings.optimizer_on_host and work.zero_stage > 1):
@@ -138,6 +141,11 @@ def host_bytes(work: Workload, *, num_ranks: int) -> float:
     if memory_savings.weights_on_host or (memory_savings.idle_on_host and work.is_full):
         held += state.weights
     return held
+
+
+def staged_bytes(work: Workload, *, num_ranks: int) -> float:
+    """The bytes of pinned host memory through which one trainer lane with an accelerator publishes."""
+    return min(_snapshot(work, num_ranks), MAX_STAGED_BYTES)
 
 
 def _while_encoding(work: Workload, device: Accelerator) -> LaneMemory:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import Placement, Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.planning.memory import LaneMemory, MemoryRole, host_bytes, lane_memory
+from worker.scheduling.planning.memory import LaneMemory, MemoryRole, host_bytes, lane_memory, staged_bytes
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import GB, Accelerator
 from worker.scheduling.profiles.known_models import has_profile
@@ -82,5 +82,7 @@ def _remedy(spec: RunSpec, role: MemoryRole, device: Accelerator) -> str:
 
 def _host_memory(spec: RunSpec) -> str:
     """What the spec needs of its hosts, as the end of a sentence; empty where that is next to nothing."""
-    held = host_bytes(Workload.of(spec), num_ranks=spec.granted_lanes.num_trainer) / GB
-    return f", and {held:.0f} GB of host memory for each trainer lane" if held >= 1 else ""
+    work, num_ranks = Workload.of(spec), spec.granted_lanes.num_trainer
+    state = host_bytes(work, num_ranks=num_ranks)
+    held = (state + staged_bytes(work, num_ranks=num_ranks)) / GB
+    return f", and {held:.0f} GB of host memory for each trainer lane" if state >= GB else ""

@@ -330,6 +330,12 @@ class PoolNode(Model):
     num_cores: int | None
     memory_bytes: int | None
     memory_used_bytes: int | None
+    object_store_bytes: int | None
+    """What Ray's object store may hold in shared memory."""
+    shm_free_bytes: int | None
+    """What is free of the node's shared memory."""
+    spill_free_bytes: int | None
+    """What is free on the disk that Ray's objects spill to."""
     load: float | None
     in_cluster_at: AwareDatetime | None
     """When Ray last counted it as alive."""

@@ -20,6 +20,7 @@ const LABELS: Readonly<Record<StartCheck["name"], string>> = {
   rewards: "Rewards",
   prompts: "Prompts",
   memory: "Memory",
+  store: "Object store",
   disk: "Disk",
   project: "Project",
   queue: "Start",

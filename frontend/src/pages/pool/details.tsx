@@ -56,6 +56,7 @@ export function NodeDetails({ node }: { node: PoolNode }) {
             "Memory",
             node.memory_bytes === null ? null : `${bytes(node.memory_used_bytes)} of ${bytes(node.memory_bytes)} used`,
           ],
+          ["Object store", objectStore(node)],
           ["Last report", <Age of={node.reported_at} />],
           ["In the cluster", node.in_cluster_at && clock(unixSeconds(node.in_cluster_at))],
           ["GPUs of a lane", node.gpus_per_lane > 1 && `${node.gpus_per_lane}`],
@@ -65,6 +66,17 @@ export function NodeDetails({ node }: { node: PoolNode }) {
       <History read={() => api.nodeHistory(node.id)} version={historyVersion(node)} />
     </>
   );
+}
+
+/** Null where Ray has not told how much its store holds. */
+function objectStore(node: PoolNode): string | null {
+  const free = [
+    node.shm_free_bytes !== null && `${bytes(node.shm_free_bytes)} free in shared memory`,
+    node.spill_free_bytes !== null && `${bytes(node.spill_free_bytes)} on the disk behind it`,
+  ];
+  return node.object_store_bytes === null
+    ? null
+    : [bytes(node.object_store_bytes), ...free.filter((part) => part !== false)].join(", ");
 }
 
 /** A node's history is that of its GPUs and lanes too. */

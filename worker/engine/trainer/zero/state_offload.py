@@ -16,6 +16,8 @@ import torch
 from deepspeed.accelerator import get_accelerator
 from deepspeed.runtime.zero.partition_parameters import is_zero_param
 
+from worker.engine.devices.pinned_memory import host_buffer
+
 _DEEPSPEED_STATE = "deepspeed.runtime.zero"
 """The package whose objects hold a ZeRO optimizer's state."""
 
@@ -100,11 +102,8 @@ class StateOffloader:
                 yield storage
 
     def _host_buffer(self, num_bytes: int) -> torch.Tensor:
-        """(num_bytes,) uint8, pinned where there is an accelerator."""
-        if self._free_buffers[num_bytes]:
-            return self._free_buffers[num_bytes].pop()
-        buffer = torch.empty(num_bytes, dtype=torch.uint8)
-        return buffer if _is_cpu() else get_accelerator().pin_memory(buffer)
+        """(num_bytes,) uint8."""
+        return self._free_buffers[num_bytes].pop() if self._free_buffers[num_bytes] else host_buffer(num_bytes)
 
 
 def _tensors_of(parameter: torch.nn.Parameter) -> list[torch.Tensor]:
@@ -154,7 +153,3 @@ def _is_movable(storage: torch.UntypedStorage) -> bool:
 def _bytes_of(storage: torch.UntypedStorage) -> torch.Tensor:
     """A storage's bytes as a uint8 tensor that shares its memory."""
     return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
-
-
-def _is_cpu() -> bool:
-    return bool(get_accelerator().device_name() == "cpu")
