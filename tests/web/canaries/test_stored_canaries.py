@@ -6,7 +6,6 @@ storage, the broker, the log, and what the API and the pages answer are searched
 
 import base64
 import logging
-import re
 import subprocess
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -30,6 +29,7 @@ from server.backup.dumps import tool
 from server.backup.taking_backups import take_backup
 from server.embedded.ports import RayPorts
 from server.embedded.ray_head import RayHead
+from tests.secret_search import holds
 from tests.web.conftest import MakeRun, small_spec
 from tests.web.dashboard.authenticator_app import set_up
 from worker.contracts.private_variables import PRIVATE_VARIABLES
@@ -182,14 +182,6 @@ def test_no_secret_that_is_entered_is_found_in_what_is_stored_logged_or_answered
     found = [(where, place) for where, secret in planted.items() for place, text in places if holds(text, secret)]
     assert found == []
     assert len(planted) > 20
-
-
-def holds(text: bytes, secret: str) -> bool:
-    """Also as base64 and between other letters; recovery codes are eight digits, which other numbers may hold."""
-    forms = [secret.encode(), base64.b64encode(secret.encode()).rstrip(b"=")]
-    if secret.isdigit():
-        return re.search(rb"(?<![0-9a-f.])" + forms[0] + rb"(?![0-9a-f.])", text) is not None
-    return any(form in text for form in forms)
 
 
 def test_the_search_finds_what_it_should() -> None:
