@@ -59,6 +59,8 @@ class RayNode:
     label: str
     """The name that it gives itself; empty if Tandem did not start it."""
     has_gpus: bool
+    object_store_bytes: int | None = None
+    """What its object store may hold in shared memory; None where Ray does not say."""
 
 
 class ClusterGateway(Protocol):
@@ -143,7 +145,12 @@ class RayCluster:
 
 def _ray_node(labels: Mapping[str, str], resources: Mapping[str, float]) -> RayNode:
     label = labels.get(NODE_LABEL, "")
-    return RayNode(label=label, has_gpus=bool(resources.get("GPU")) or gpu_resource(label, 0) in resources)
+    store = resources.get("object_store_memory")
+    return RayNode(
+        label=label,
+        has_gpus=bool(resources.get("GPU")) or gpu_resource(label, 0) in resources,
+        object_store_bytes=None if store is None else int(store),
+    )
 
 
 _IMPORTING = threading.Lock()

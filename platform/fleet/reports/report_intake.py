@@ -55,6 +55,11 @@ def take(agent: NodeAgent, reports: NodeReports) -> None:
     publish_reports([node for node, _ in nodes.values()], reported, gpus, at=now)
 
 
+def keep_store_size(node: str, num_bytes: int | None) -> None:
+    """Note the size of a node's object store where no agent reports the node."""
+    Node.objects.filter(name=node).update(object_store_bytes=num_bytes)
+
+
 def _take_alive(alive: Iterable[ClusterNode], now: datetime) -> dict[str, tuple[Node, ClusterNode]]:
     """The nodes that Ray lists, by Ray's id, each with what Ray says."""
     found = {}

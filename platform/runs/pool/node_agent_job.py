@@ -4,7 +4,8 @@ newest agent reported a short while ago            ─► well
              has not, but its job may still start  ─► wait
              otherwise                             ─► its job is stopped, and another is submitted
 
-On one machine without GPUs there is nothing to report, since `up` has made its lanes, and an agent would take a sixth
+On one machine without GPUs there is nothing to report but the size of its object store, which is read from Ray's list,
+since `up` has made its lanes, and an agent would take a sixth
 of the idle stack's memory: it starts with the first GPU or the first further node.
 """
 
@@ -17,6 +18,7 @@ from django.utils import timezone
 from fleet.lane_layout import LOCAL_NODE
 from fleet.models import Node, NodeAgent
 from fleet.reports.node_agents import new_agent
+from fleet.reports.report_intake import keep_store_size
 from runs.cluster import ClusterGateway, ClusterUnavailable, RayNode
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 
@@ -37,7 +39,10 @@ def keep_agent(gateway: ClusterGateway) -> bool:
     if newest is not None and _may_still_report(newest, now):
         return False
     try:
-        if not _pool_has_others() and all(_is_described(node) for node in gateway.nodes()):
+        nodes = gateway.nodes()
+        if not _pool_has_others() and all(_is_described(node) for node in nodes):
+            for node in nodes:
+                keep_store_size(node.label, node.object_store_bytes)
             return False
     except ClusterUnavailable as error:
         logger.warning("Ray's nodes are not known: %s", error)

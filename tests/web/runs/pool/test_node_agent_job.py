@@ -5,12 +5,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from fleet.lane_layout import ensure_local_lanes
 from fleet.models import NodeAgent
+from fleet.selectors import rooms_of_nodes
 from runs.cluster import RayNode
 from runs.pool.node_agent_job import ENTRYPOINT, SILENCE, START, keep_agent, submission_id
 from tests.web.fake_cluster import FakeCluster
 from tests.web.fleet.node_posts import alive, post_node
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
+from worker.contracts.lanes import DEFAULT_POOL
 
 pytestmark = pytest.mark.django_db
 
@@ -63,6 +66,14 @@ def test_an_agent_starts_where_there_is_something_that_the_web_does_not_know(
 ) -> None:
     cluster.alive = alive
     assert keep_agent(cluster) is starts
+
+
+def test_the_store_of_a_machine_without_an_agent_is_known(cluster: FakeCluster) -> None:
+    ensure_local_lanes(num_cpu_lanes=2)
+    cluster.alive = (RayNode("local", has_gpus=False, object_store_bytes=10**9),)
+    assert not keep_agent(cluster)
+    (room,) = rooms_of_nodes(DEFAULT_POOL)
+    assert (room.name, room.num_lanes, room.object_store_bytes) == ("local", 2, 10**9)
 
 
 def test_an_agent_starts_to_say_that_nodes_are_gone(cluster: FakeCluster) -> None:
