@@ -6435,8 +6435,6 @@ export interface components {
             readonly memory_bytes: {
                 readonly [key: string]: number;
             };
-            /** @description What Ray's object store would hold at most on a node with all of the run's lanes. */
-            readonly store_bytes: number;
         };
         /**
          * PlanEvent

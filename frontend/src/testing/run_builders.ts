@@ -24,7 +24,6 @@ export function planChoice(fields: Partial<PlanChoice> = {}): PlanChoice {
     bound_share: 0.5,
     mean_staleness: null,
     memory_bytes: {},
-    store_bytes: 2e9,
     ...fields,
   };
 }

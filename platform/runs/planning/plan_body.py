@@ -15,8 +15,6 @@ from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.measured_costs import observed_sizes
 from worker.scheduling.planning.modes import MODES
 from worker.scheduling.planning.planner import ModeChoice, Plan, with_choice
-from worker.scheduling.planning.store_contents import store_contents
-from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.known_models import stand_in_profile
 
 ModeName = Annotated[str, JsonOf(Literal[tuple(mode.name for mode in MODES)])]
@@ -41,8 +39,6 @@ class PlanChoice(TypedDict):
     """Mean staleness of the simulated samples; null where nothing was simulated."""
     memory_bytes: dict[str, float]
     """Memory of the lane with the highest peak, by what the lane does."""
-    store_bytes: float
-    """What Ray's object store would hold at most on a node with all of the run's lanes."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -192,5 +188,4 @@ def _choice(asked: RunSpec, made: Plan, choice: ModeChoice) -> PlanChoice:
         "bound_share": made.bound_share(choice),
         "mean_staleness": None if simulated is None else simulated.mean_staleness,
         "memory_bytes": {duty.value: memory.total for duty, memory in choice.memory.items()},
-        "store_bytes": store_contents(spec, Workload.of(spec)).total,
     }

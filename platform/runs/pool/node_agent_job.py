@@ -5,8 +5,8 @@ newest agent reported a short while ago            ─► well
              otherwise                             ─► its job is stopped, and another is submitted
 
 On one machine without GPUs there is nothing to report but the size of its object store, which is read from Ray's list,
-since `up` has made its lanes, and an agent would take a sixth
-of the idle stack's memory: it starts with the first GPU or the first further node.
+since `up` has made its lanes, and an agent would take a sixth of the idle stack's memory: it starts with the first GPU
+or the first further node.
 """
 
 import logging

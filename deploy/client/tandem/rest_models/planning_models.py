@@ -223,8 +223,6 @@ class PlanChoice(Model):
     """Mean staleness of the simulated samples; null where nothing was simulated."""
     memory_bytes: dict[str, float]
     """Memory of the lane with the highest peak, by what the lane does."""
-    store_bytes: float
-    """What Ray's object store would hold at most on a node with all of the run's lanes."""
 
 
 class PlanPreview(Model):

@@ -139,7 +139,7 @@ function Memory({ plan, best }: { plan: PlanPreview; best: PlanChoice }) {
   const cards = Object.values(plan.card_bytes);
   const card = cards.length > 0 ? Math.min(...cards) : null;
   return (
-    <dl class="lane-memory" aria-label="Memory">
+    <dl class="lane-memory" aria-label="Memory of a lane">
       {Object.entries(best.memory_bytes).map(([duty, used]) => (
         <div key={duty}>
           <dt>{DUTIES[duty] ?? duty}</dt>
@@ -156,12 +156,6 @@ function Memory({ plan, best }: { plan: PlanPreview; best: PlanChoice }) {
           </dd>
         </div>
       ))}
-      <div>
-        <dt>Object store</dt>
-        <dd title="What Ray's object store holds at most, on a node with all lanes of the run">
-          <span class="num">{bytes(best.store_bytes)}</span>
-        </dd>
-      </div>
     </dl>
   );
 }
