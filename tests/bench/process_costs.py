@@ -22,6 +22,7 @@ PARTS = (
     ("trainer lane", "ray::TrainerActor"),
     ("rollout lane", "ray::RolloutActor"),
     ("reward lane", "ray::RewardActor"),
+    ("imported libraries", "worker.engine.forkserver"),
     ("driver", "worker.engine"),
     ("Ray", "ray"),
     ("web", "uvicorn"),

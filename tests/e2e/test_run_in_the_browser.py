@@ -3,12 +3,14 @@
 import re
 from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e import run_log
 from tests.e2e.pages import RunsPage
 from tests.e2e.run_pages import NewRunPage, RunPage
+from tests.e2e.stack import Stack
 from tests.e2e.weak_network import WeakNetwork
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
@@ -76,7 +78,7 @@ def test_a_preset_of_the_hub_is_chosen_from_a_table_and_refused_by_a_pool_too_sm
 
 @pytest.mark.timeout(600)
 def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(
-    runs_page: RunsPage, browser: Browser, tmp_path: Path
+    runs_page: RunsPage, stack: Stack, browser: Browser, tmp_path: Path
 ) -> None:
     network = WeakNetwork(runs_page.page)
     form = runs_page.new_run()
@@ -88,6 +90,7 @@ def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(
     run.mark()
     run.wait_for_state("running", timeout_seconds=240)
     run.wait_for_batches(1, timeout_seconds=120)
+    _lanes_are_forks(stack)
     expect(run.chart("Reward").first).to_be_visible()
     run.tab("Pipeline")
     expect(run.lanes).to_be_visible()
@@ -120,6 +123,14 @@ def test_a_run_is_cancelled_from_its_page(runs_page: RunsPage) -> None:
     run.cancel()
     run.wait_for_state("cancelled", timeout_seconds=120)
     expect(runs_page.open().row("to be cancelled")).to_contain_text("cancelled")
+
+
+def _lanes_are_forks(stack: Stack) -> None:
+    """The lanes of a node without accelerators begin with their libraries, which one process has imported."""
+    tree = psutil.Process(stack.pid).children(recursive=True)
+    parents = {lane.ppid() for lane in tree if re.match(r"ray::(Rollout|Trainer|Reward)Actor", lane.name())}
+    (server,) = [process for process in tree if "worker.engine.forkserver.server" in process.cmdline()]
+    assert parents == {server.pid}
 
 
 def _survives_a_lost_connection(run: RunPage, network: WeakNetwork) -> None:

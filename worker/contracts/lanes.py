@@ -99,6 +99,10 @@ class ElasticSpec(Contract):
                 )
 
 
+CPU_DEVICE = "cpu"
+"""The device of a lane without GPUs."""
+
+
 class LaneGrant(Contract):
     """One lane that the pool allocated to this run: its role, its node, and its GPUs."""
 
@@ -126,7 +130,7 @@ class LaneGrant(Contract):
     @property
     def device(self) -> str:
         """The devices that its process may see: `cpu`, or the UUIDs of its GPUs joined by commas, or their indices."""
-        return ",".join(self.uuids or map(str, self.gpus)) or "cpu"
+        return ",".join(self.uuids or map(str, self.gpus)) or CPU_DEVICE
 
 
 def gpu_resource(node: str, index: int) -> str:

@@ -15,12 +15,14 @@ import ray
 
 from worker.contracts.events import SoftwareEvent
 from worker.contracts.ingest import TRACEPARENT_VARIABLE
+from worker.contracts.lanes import CPU_DEVICE
 from worker.contracts.states import RunState
 from worker.engine.build import build_components
 from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors, LanesLostError
 from worker.engine.control.command_queue import RunCancelledError, StopOverdueError
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
+from worker.engine.forkserver.starting import can_fork, start_server
 from worker.engine.telemetry.run_bootstrap import fetch_prompts, trade_bootstrap_code
 from worker.engine.telemetry.run_telemetry import RunTelemetry, TerminatedError
 from worker.engine.telemetry.software_versions import software_versions
@@ -41,6 +43,9 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
     except FencedError as error:
         logger.info("nothing to do: %s", error)
         return 0
+    if can_fork() and any(grant.device == CPU_DEVICE for grant in answer.lanes):
+        # It imports while this process finds the cluster and its lanes are placed.
+        start_server()
     with RunTelemetry(base_url, answer) as telemetry:
         try:
             ray.init(address="auto", log_to_driver=False)

@@ -24,6 +24,7 @@ from worker.engine.control.sample_reporter import SampleReporter
 from worker.engine.control.schedule_logger import ScheduleLogger
 from worker.engine.control.span_reporter import SpanReporter
 from worker.engine.control.version_registry import VersionRegistry
+from worker.engine.forkserver.starting import can_fork
 from worker.engine.telemetry.run_telemetry import RunTelemetry
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.replay.recorded_scheduler import RecordedScheduler
@@ -49,7 +50,9 @@ def build_components(
     spec, client = answer.spec, telemetry.client
     _refuse_auto(spec)
     clock = DriverClock()
-    lanes = ClusterLanes(answer.lanes, clock, actor_classes)
+    # Lanes of other classes load no model.
+    loads_model = actor_classes is ACTOR_CLASSES
+    lanes = ClusterLanes(answer.lanes, clock, actor_classes, forks=loads_model and can_fork())
     schedule = PromptSchedule(spec, prompts)
     fragments = FragmentStore()
     advantages = AdvantageCache(spec, fragments)
@@ -76,8 +79,7 @@ def build_components(
         samples=samples,
         client=client,
         commands=commands,
-        # Lanes of other classes load no model.
-        encoded=RequestEncoder(answer, lanes, prompts).is_done if actor_classes is ACTOR_CLASSES else lambda _: True,
+        encoded=RequestEncoder(answer, lanes, prompts).is_done if loads_model else lambda _: True,
         first_batch=0 if answer.origin is None else answer.origin.batch,
     )
     return RunComponents(

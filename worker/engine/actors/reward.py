@@ -1,17 +1,17 @@
 """A reward lane: scores the pictures of generated fragments. It imports torch only if one of its rewards does."""
 
-import os
 import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from worker.contracts.lanes import CPU_DEVICE
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.scorer_access import ScorerAccess
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import CallReport
-from worker.engine.devices.cpu_threads import threads_of_scoring
+from worker.engine.devices.cpu_threads import threads_of_scoring, use_threads
 from worker.engine.types import ScoredFragment
 from worker.scheduling.core.messages import Fragment
 
@@ -25,8 +25,8 @@ class RewardActor(LaneActor):
     def __init__(self, lane: str, device: str) -> None:
         """As `LaneActor`; without an accelerator, networks and text recognition get the cores that are idle."""
         super().__init__(lane, device)
-        if device == "cpu":
-            os.environ["OMP_NUM_THREADS"] = str(threads_of_scoring())
+        if device == CPU_DEVICE:
+            use_threads(threads_of_scoring())
 
     def load(self, spec: RunSpec, access: ScorerAccess) -> CallReport[None]:
         """Build the scorers; `access` is for remote ones."""

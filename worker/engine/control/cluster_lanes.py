@@ -16,7 +16,7 @@ from ray import ObjectRef
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-from worker.contracts.lanes import NODE_ID_LABEL, LaneGrant, LaneInfo
+from worker.contracts.lanes import CPU_DEVICE, NODE_ID_LABEL, LaneGrant, LaneInfo
 from worker.contracts.names import LaneRole
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import LaneLocation, LaneProgress
@@ -26,6 +26,7 @@ from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.clocks import MAX_ROUND_TRIP_SECONDS, DriverClock, LaneClock
 from worker.engine.control.lane_process import end_at
 from worker.engine.errors import EngineError
+from worker.engine.forkserver.starting import LAUNCH
 
 logger = logging.getLogger(__name__)
 
@@ -77,8 +78,15 @@ class ClusterLanes:
     """Starts, restarts and ends the lanes. Holds nothing on the cluster before `open` and after `close`."""
 
     def __init__(
-        self, grants: Sequence[LaneGrant], clock: DriverClock, actor_classes: LaneActors = ACTOR_CLASSES
+        self,
+        grants: Sequence[LaneGrant],
+        clock: DriverClock,
+        actor_classes: LaneActors = ACTOR_CLASSES,
+        *,
+        forks: bool = False,
     ) -> None:
+        """`forks`: whether processes of lanes without an accelerator are forked from one that has their libraries."""
+        self._forks = forks
         self._grants = {grant.lane: grant for grant in grants}
         """By lane, also before `open`; a changed role is in it."""
         self._actor_classes = actor_classes
@@ -253,8 +261,10 @@ class ClusterLanes:
         strategy = PlacementGroupSchedulingStrategy(placement_group=group, placement_group_bundle_index=0)
         actor_class = self._actor_classes[grant.role]
         remote_class = ray.remote(concurrency_groups=actor_class.concurrency_groups)(actor_class)
+        is_forked = self._forks and grant.device == CPU_DEVICE
         return remote_class.options(
             num_cpus=grant.num_cpus,
+            runtime_env={"py_executable": LAUNCH} if is_forked else None,
             resources=dict.fromkeys(grant.resources, 1.0),
             scheduling_strategy=strategy,
             max_restarts=0,

@@ -6,6 +6,7 @@ divides its work over OpenMP's threads).
 """
 
 import os
+import sys
 from pathlib import Path
 
 DEVICE_FILES = ("nvidia[0-9]*", "davinci[0-9]*", "dri/renderD*")
@@ -13,6 +14,15 @@ DEVICE_FILES = ("nvidia[0-9]*", "davinci[0-9]*", "dri/renderD*")
 files there, too."""
 CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 """`QUOTA PERIOD` of a container, in microseconds, or `max PERIOD` (cgroup v2: Linux kernel, admin-guide/cgroup-v2)."""
+
+
+def use_threads(number: int) -> None:
+    """Give this process's libraries `number` CPU threads: those that are imported later by OpenMP's variable, and torch
+    itself where a lane was forked with it."""
+    os.environ["OMP_NUM_THREADS"] = str(number)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(number)
 
 
 def threads_of_lane(*, on_accelerator: bool, devices: Path = Path("/dev"), quota: Path = CPU_QUOTA) -> int:

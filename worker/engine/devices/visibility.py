@@ -18,9 +18,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from worker.contracts.device_masks import BY_PCI_ADDRESS, CUDA_MASK, CUDA_ORDER, MASKS, entries
+from worker.contracts.lanes import CPU_DEVICE
 from worker.contracts.node_reports import GPU_TRACE_VARIABLE, Vendor, names_same_device
 from worker.engine.devices.allocator import set_allocator
-from worker.engine.devices.cpu_threads import threads_of_lane
+from worker.engine.devices.cpu_threads import threads_of_lane, use_threads
 
 VISIBILITY_VARIABLES = tuple(dict.fromkeys(name for names in MASKS.values() for name in names))
 """The environment variables that hide the other devices of a node."""
@@ -38,7 +39,8 @@ class HiddenDeviceError(RuntimeError):
 
 
 def see_only(device: str, *, files: Path = Path("/dev")) -> None:
-    """Make one device visible to this process, and give torch its CPU threads; called before torch is imported.
+    """Make one device visible to this process, and give torch its CPU threads; called before torch is imported, or in
+    a fork that was imported without accelerators and sees none.
 
     Args:
         device: `cpu`, or accelerators as `LaneGrant.device` names them: UUIDs, or indices on the node in the order of
@@ -48,11 +50,11 @@ def see_only(device: str, *, files: Path = Path("/dev")) -> None:
     Raises:
         HiddenDeviceError: when the masks that this process inherited hide the device.
     """
-    computes_on_cpu = device == "cpu" or _is_replayed()
-    os.environ["OMP_NUM_THREADS"] = str(threads_of_lane(on_accelerator=not computes_on_cpu))
+    computes_on_cpu = device == CPU_DEVICE or _is_replayed()
+    use_threads(threads_of_lane(on_accelerator=not computes_on_cpu))
     os.environ[CUDA_ORDER] = BY_PCI_ADDRESS
     inherited = _inherited()
-    if device == "cpu":
+    if device == CPU_DEVICE:
         for variable in VISIBILITY_VARIABLES:
             os.environ[variable] = ""
     else:
@@ -115,7 +117,7 @@ def _check_inherited(device: str, vendor: Vendor, inherited: Mapping[str, str]) 
 def check_device(name: str, device: str) -> None:
     """Raise `RuntimeError` when torch is loaded and finds no accelerator, although `name` was granted one."""
     torch = sys.modules.get("torch")
-    if device == "cpu" or torch is None or _is_replayed():
+    if device == CPU_DEVICE or torch is None or _is_replayed():
         return
     if not torch.accelerator.is_available():
         raise RuntimeError(
