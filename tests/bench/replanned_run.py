@@ -196,12 +196,12 @@ class ReplannedRun:
         self._pending = None
         batch, before, after = len(self.result.published), self._present, decision.candidate
         self.result.decisions.append((batch, decision))
-        only_switches = not decision.moves_trainers and after.fragment_size == before.fragment_size
+        only_switches = not decision.renews_gang and after.fragment_size == before.fragment_size
         self._cadence.changed(batch, decision.batch_seconds, only_switches=only_switches)
         self._scheduler.revise(after.pipeline, after.fragment_size, lending_policy(after.pipeline))
         trainers = self._global([lane for lane in after.trainers if lane not in decision.release])
         released = self._global(decision.release)
-        if decision.moves_trainers:
+        if decision.renews_gang:
             self._can_lend = after.pipeline.trainers_generate
             self.result.moving.append((at, at))
             change = GangChange(

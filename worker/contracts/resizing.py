@@ -50,7 +50,8 @@ class Resize(Contract):
     release: tuple[str, ...] = ()
     """Ids of lanes that leave the run."""
     change: tuple[RoleChange, ...] = ()
-    """Lanes that get another role."""
+    """Lanes that get another role. A plan of the run's own may name trainer lanes that stay trainer lanes: the gang is
+    then replaced by one of processes that are loaded for the plan's switches."""
     cause: ResizeCause = ResizeCause.USER
     """Who asked for it."""
     within_seconds: Duration | None = None
@@ -79,7 +80,8 @@ def resize_problems(resize: Resize, roles: Mapping[str, LaneRole], placement: Pl
         if grant.lane in roles:
             yield f"`{grant.lane}` must be new to the run, got a lane that it has"
     for change in resize.change:
-        if roles.get(change.lane) is change.role:
+        is_reloaded = resize.cause is ResizeCause.PLAN and change.role is LaneRole.TRAINER
+        if roles.get(change.lane) is change.role and not is_reloaded:
             yield f"`{change.lane}` must get another role than its own, got {change.role}: leave it out"
     if resize.within_seconds is not None:
         yield from _notice_problems(resize, roles)

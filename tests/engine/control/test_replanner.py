@@ -17,12 +17,13 @@ from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion
 
 
 class FakeProcess:
-    """Takes the place of `ReplanningProcess`: always wants `rollout-1` to train."""
+    """Takes the place of `ReplanningProcess`: always wants lending, and unless told otherwise `rollout-1` to train."""
 
     is_busy = False
 
     def __init__(self) -> None:
         self.questions: list[ReplanQuestion] = []
+        self.roles = ROLES | {"rollout-1": LaneRole.TRAINER}
         self.is_answered = True
         self._answered = 0
 
@@ -38,8 +39,8 @@ class FakeProcess:
         self._answered += 1
         return ReplanAnswer(
             is_change=True,
-            roles=ROLES | {"rollout-1": LaneRole.TRAINER},
-            moves_trainers=True,
+            roles=self.roles,
+            renews_gang=True,
             pipeline=self.questions[-1].pipeline.model_copy(update={"tag": "greedy"}),
             fragment_size=self.questions[-1].fragment_size,
             seconds_before=10.0,
@@ -56,12 +57,12 @@ class FakeResizer:
 
     def __init__(self) -> None:
         self.reported: ResizeReport | None = None
-        self.num_started = 0
+        self.resizes: list[Resize] = []
         self.state = ResizeState.FAILED
         self.trainer_seconds: TrainerChangeSeconds | None = None
 
     def start(self, resize_id: str, resize: Resize) -> None:
-        self.num_started += 1
+        self.resizes.append(resize)
         self.reported = ResizeReport(
             id=resize_id, cause=ResizeCause.PLAN, state=self.state, trainer_seconds=self.trainer_seconds
         )
@@ -114,9 +115,9 @@ def test_a_gang_that_cannot_be_replaced_is_tried_ever_more_rarely(setup: Setup) 
     """Each try sends the run back to its checkpoint, so it begins again with a new scheduler."""
     tried: list[int] = []
     for batch in range(1, 40):
-        before = setup.resizer.num_started
+        before = len(setup.resizer.resizes)
         setup.complete(batch, is_rewound=bool(tried) and tried[-1] == batch - 1)
-        if setup.resizer.num_started > before:
+        if len(setup.resizer.resizes) > before:
             tried.append(batch)
     assert tried == [1, 3, 7, 15, 31]
     assert [question.num_changes for question in setup.process.questions] == [0, 1, 2, 3, 4]
@@ -143,6 +144,15 @@ def test_trainer_lanes_can_be_lent_where_they_were_loaded_for_it(setup: Setup) -
     setup.supervisor.gang_pipeline = setup.supervisor.pipeline.model_copy(update={"tag": "greedy"})
     setup.complete(1)
     assert [question.can_lend for question in setup.process.questions] == [True]
+
+
+def test_the_same_trainer_lanes_are_loaded_anew_where_they_are_to_be_lent_first(setup: Setup) -> None:
+    setup.process.roles = ROLES
+    setup.complete(1)
+    (asked,) = setup.resizer.resizes
+    trainers = {lane for lane, role in ROLES.items() if role is LaneRole.TRAINER}
+    assert {change.lane: change.role for change in asked.change} == dict.fromkeys(trainers, LaneRole.TRAINER)
+    assert asked.cause is ResizeCause.PLAN
 
 
 def test_a_gang_that_starts_again_is_loaded_for_the_switches_it_goes_on_with(setup: Setup) -> None:
@@ -174,4 +184,4 @@ def test_an_answer_that_was_asked_for_before_a_rewind_is_dropped(setup: Setup) -
     setup.begin(0)
     setup.process.is_answered = True
     setup.replanner.step()
-    assert setup.resizer.num_started == 0
+    assert setup.resizer.resizes == []

@@ -326,3 +326,25 @@ def test_a_driver_killed_amid_a_trainer_change_leaves_no_process_and_a_checkpoin
     assert again.finish() == 0
     assert again.states() == ["running", "completed"]
     assert known | published(again) == local_versions(spec, tiny_checkpoint, num_batches)
+
+
+@pytest.mark.slow
+def test_a_gang_of_the_same_lanes_is_loaded_anew_and_nothing_learnt_changes(
+    drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
+) -> None:
+    """As a plan does that lends trainer lanes which were not loaded for it."""
+    spec = long_spec(make_spec)
+    driven = drive(spec)
+    driven.until_batch(1)
+    before = driven.pids()
+    resize(driven, "r1", change={"trainer-0": "trainer"}, cause="plan")
+    done = outcome(driven, "r1")
+    assert (done["state"], steps(done)) == ("done", {"trainer-0": "joined"})
+    assert done["trainer_seconds"] is not None
+    assert driven.pids()["trainer-0"] != before["trainer-0"]
+    assert driven.pids()["rollout-0"] == before["rollout-0"]
+    pause(driven, max(driven.reported_batches()) + 1)
+    driven.command("stop", "stop")
+    assert driven.finish() == 0
+    found = published(driven)
+    assert found == local_versions(spec, tiny_checkpoint, max(found))

@@ -42,15 +42,15 @@ def situation(request: PlanRequest, trainers: tuple[int, ...], **changes: object
 def test_lanes_move_where_that_pays_and_as_few_as_possible() -> None:
     decision = decide(situation(six(10.0, 9.0), (5,)))
     assert decision.is_change
-    assert decision.moves_trainers
+    assert decision.renews_gang
     assert 5 in decision.candidate.trainers
     assert decision.batch_seconds < decision.seconds_before
 
 
 def test_nothing_moves_where_the_move_costs_more_than_it_gains() -> None:
     asked = situation(six(10.0, 9.0), (5,), move_seconds=1e6)
-    assert not decide(asked).moves_trainers
-    assert not decide(replace(asked, move_seconds=70.0, batches_left=0)).moves_trainers
+    assert not decide(asked).renews_gang
+    assert not decide(replace(asked, move_seconds=70.0, batches_left=0)).renews_gang
 
 
 def test_nothing_moves_while_costs_are_less_certain_than_the_gain() -> None:
@@ -64,7 +64,7 @@ def test_a_plan_on_true_costs_stays_whatever_the_noise(seed: int) -> None:
     random, best = Random(seed), make_plan(six(), only_best=True).best.split_result.candidate
     noisy = six(10.0 * random.uniform(0.9, 1.1), 3.0 * random.uniform(0.9, 1.1))
     decision = decide(situation(noisy, best.trainers, present=best, relative_error=0.1 / 3**0.5 / 2**0.5))
-    assert not decision.moves_trainers
+    assert not decision.renews_gang
     assert not decision.release
 
 
@@ -75,7 +75,7 @@ def test_fragments_change_where_others_are_faster_and_the_lanes_stay() -> None:
     asked = situation(request, present.trainers, present=present, move_seconds=1e6)
     decision = decide(asked)
     assert decision.candidate.fragment_size < 8
-    assert not decision.moves_trainers
+    assert not decision.renews_gang
     assert f"fragments of {decision.candidate.fragment_size} instead of 8" in reason_of(asked, decision, [])
     kept = decide(replace(asked, request=replace(request, fragment_sizes=(8,))))
     assert kept.candidate.fragment_size == 8
@@ -95,7 +95,7 @@ def test_colocated_lanes_may_be_given_other_fragments() -> None:
     decision = decide(situation(request, present.trainers, present=present))
     assert decision.candidate.fragment_size < 8
     assert decision.candidate.pipeline.placement is Placement.COLOCATED
-    assert not decision.moves_trainers
+    assert not decision.renews_gang
 
 
 def test_equal_situations_give_equal_decisions() -> None:
@@ -141,11 +141,16 @@ def test_trainer_lanes_that_lack_memory_to_generate_are_not_lent() -> None:
     assert not kept.candidate.pipeline.trainers_generate
 
 
-def test_a_run_whose_trainers_cannot_generate_is_lent_only_by_a_new_gang() -> None:
+def test_trainer_lanes_that_cannot_generate_are_loaded_anew_where_lending_them_pays_for_that() -> None:
     best = make_plan(six(), only_best=True).best.split_result.candidate
-    assert decide(situation(six(), best.trainers)).candidate.pipeline.trainers_generate
-    decision = decide(situation(six(), best.trainers, can_lend=False))
-    assert decision.moves_trainers or not decision.candidate.pipeline.trainers_generate
+    lent = decide(situation(six(), best.trainers))
+    assert lent.candidate.pipeline.trainers_generate and not lent.renews_gang
+    asked = situation(six(), best.trainers, can_lend=False)
+    renewed = decide(asked)
+    assert renewed.candidate.pipeline.trainers_generate and renewed.renews_gang
+    assert set(renewed.candidate.trainers) == set(best.trainers)
+    dear = decide(replace(asked, move_seconds=1e6))
+    assert not dear.candidate.pipeline.trainers_generate and not dear.renews_gang
 
 
 def test_colocated_lanes_have_nothing_to_move() -> None:

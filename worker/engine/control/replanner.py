@@ -150,9 +150,16 @@ class Replanner:
 
     def _carry_out(self, answer: ReplanAnswer, asked: ReplanQuestion) -> None:
         release = tuple(sorted(set(asked.roles) - set(answer.roles)))
-        change = tuple(
-            RoleChange(lane=lane, role=role) for lane, role in answer.roles.items() if asked.roles[lane] is not role
-        )
+        moved = {lane for lane, role in answer.roles.items() if asked.roles[lane] is not role}
+        trainers = {lane for lane, role in answer.roles.items() if role is LaneRole.TRAINER}
+        if (
+            answer.renews_gang
+            and all(asked.roles[lane] is LaneRole.TRAINER for lane in trainers)
+            and not any(asked.roles[lane] is LaneRole.TRAINER for lane in {*moved, *release})
+        ):
+            # The same lanes train, and their processes are loaded to generate as well.
+            moved |= trainers
+        change = tuple(RoleChange(lane=lane, role=role) for lane, role in answer.roles.items() if lane in moved)
         if not release and not change:
             self._adopt(answer, predicted=0.0, seconds=None)
             return
@@ -166,7 +173,7 @@ class Replanner:
             self._supervisor.pipeline = before
             logger.warning("the new plan is not carried out: %s", error)
             return
-        predicted = asked.move_seconds if answer.moves_trainers else 0.0
+        predicted = asked.move_seconds if answer.renews_gang else 0.0
         self._pending = _Pending(resize_id, answer, predicted)
 
     def _settle(self, pending: _Pending) -> None:
@@ -182,7 +189,7 @@ class Replanner:
         if report.state is ResizeState.FAILED and not is_gang_replaced:
             logger.warning("the new plan came to nothing: %s", report.reason)
             self._supervisor.pipeline = self.pipeline
-            if pending.answer.moves_trainers:
+            if pending.answer.renews_gang:
                 # It cost a checkpoint, and mostly a start of the old gang: tried after every batch, it would take most
                 # of the time.
                 self._cadence.changed(self._batch, pending.answer.seconds_before, only_switches=False)

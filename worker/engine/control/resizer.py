@@ -318,7 +318,7 @@ class Resizer:
         self._open.trainer_seconds = seconds
         logger.info("the trainer gang was replaced, in seconds: %s", seconds)
         for move in self._open.moves.values():
-            if move.before is LaneRole.TRAINER:
+            if move.before is LaneRole.TRAINER and not move.is_settled:
                 self._end_role(move)
         self._report()
 

@@ -54,7 +54,8 @@ class Situation:
     present: Candidate
     """How it works now."""
     can_lend: bool
-    """Whether the trainer lanes hold what they need to generate; otherwise only a new gang can be lent."""
+    """Whether the trainer lanes hold what they need to generate; otherwise only a new gang can be lent, of the same
+    lanes or of others."""
     batches_left: int
     """Batches that would be trained after a change."""
     move_seconds: float
@@ -80,8 +81,8 @@ class Decision:
     batch_seconds: float
     """Predicted seconds of a batch as decided."""
     is_change: bool
-    moves_trainers: bool
-    """Whether lanes join or leave the trainer gang."""
+    renews_gang: bool
+    """Whether the trainer gang is replaced: lanes join it or leave it, or all of them are loaded to be lent."""
     slow: tuple[int, ...]
     """Indices of lanes that are far slower than their kind."""
 
@@ -95,7 +96,9 @@ def decide(situation: Situation) -> Decision:
     seconds, chosen = min(worth, key=_by_seconds, default=(before, present))
     # Of ways that are as fast as each other, the one that moves nothing.
     near = [
-        entry for entry in worth if entry[0] <= seconds * (1 + MIN_SWITCH_GAIN) and _same_trainers(entry[1], present)
+        entry
+        for entry in worth
+        if entry[0] <= seconds * (1 + MIN_SWITCH_GAIN) and not _renews_gang(situation, entry[1])
     ]
     seconds, chosen = min(near, key=_by_seconds, default=(seconds, chosen))
     slow = tuple(lane for lane, speed in enumerate(situation.speeds) if speed >= FAR_SLOWER)
@@ -106,7 +109,7 @@ def decide(situation: Situation) -> Decision:
         seconds_before=before,
         batch_seconds=seconds,
         is_change=chosen != present or bool(release),
-        moves_trainers=not _same_trainers(chosen, present) or any(lane in chosen.trainers for lane in release),
+        renews_gang=_renews_gang(situation, chosen) or any(lane in chosen.trainers for lane in release),
         slow=slow,
     )
 
@@ -148,8 +151,7 @@ def _switched(situation: Situation, before: float) -> Iterator[tuple[float, Cand
     request, present = situation.request, situation.present
     limits = request.limits()
     for pipeline in _mode(present.pipeline).settings(request.wanted):
-        is_possible = situation.can_lend or not pipeline.trainers_generate
-        if not is_possible or pipeline.tag is TrainerAssist.SEARCH:
+        if pipeline.tag is TrainerAssist.SEARCH:
             continue
         for size in request.fragment_sizes:
             candidate = replace(present, pipeline=pipeline, fragment_size=size)
@@ -176,9 +178,6 @@ def _planned(situation: Situation, before: float) -> Iterator[tuple[float, Candi
     kinds = LaneKinds.of(request.costs, best.candidate.fragment_size, request.devices)
     trainers = nearest_trainers(kinds.of_lane, best.candidate.trainers, present.trainers)
     candidate = replace(best.candidate, trainers=trainers)
-    if _same_trainers(candidate, present) and candidate.pipeline.trainers_generate and not situation.can_lend:
-        # Only a new gang can be lent.
-        return
     yield predicted_seconds(request, candidate), candidate
 
 
@@ -195,12 +194,14 @@ def nearest_trainers(kind_of: Sequence[int], chosen: Sequence[int], present: Seq
     return tuple(sorted(found))
 
 
-def _same_trainers(one: Candidate, other: Candidate) -> bool:
-    return set(one.trainers) == set(other.trainers)
+def _renews_gang(situation: Situation, candidate: Candidate) -> bool:
+    """Whether only another gang works so: of other lanes, or loaded to be lent."""
+    is_lent_first = candidate.pipeline.trainers_generate and not situation.can_lend
+    return is_lent_first or set(candidate.trainers) != set(situation.present.trainers)
 
 
 def _is_worth_it(situation: Situation, before: float, seconds: float, candidate: Candidate) -> bool:
-    gain, moves = before - seconds, not _same_trainers(candidate, situation.present)
+    gain, moves = before - seconds, _renews_gang(situation, candidate)
     margin = MIN_GAIN if moves else MIN_SWITCH_GAIN
     if moves or candidate.fragment_size != situation.present.fragment_size:
         margin *= 2**situation.num_changes

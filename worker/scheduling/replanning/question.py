@@ -54,8 +54,8 @@ class ReplanAnswer(Contract):
     """Whether anything changes."""
     roles: dict[str, LaneRole]
     """The lanes that the run keeps, and their roles."""
-    moves_trainers: bool
-    """Whether lanes join or leave the trainer gang."""
+    renews_gang: bool
+    """Whether the trainer gang is replaced: lanes join it or leave it, or all of them are loaded to be lent."""
     pipeline: PipelineSpec
     """The switches."""
     fragment_size: Count
@@ -99,7 +99,7 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
     return ReplanAnswer(
         is_change=decision.is_change,
         roles=roles,
-        moves_trainers=decision.moves_trainers,
+        renews_gang=decision.renews_gang,
         pipeline=decision.candidate.pipeline,
         fragment_size=decision.candidate.fragment_size,
         seconds_before=decision.seconds_before,

@@ -16,7 +16,7 @@ def reason_of(situation: Situation, decision: Decision, names: Sequence[str]) ->
         f"by measured costs a batch takes {decision.batch_seconds:.4g} s instead of {decision.seconds_before:.4g} s, "
         f"{100 * share:.1f} % less"
     )
-    if decision.moves_trainers:
+    if decision.renews_gang:
         gain += f", for {situation.move_seconds:.3g} s in which training stands still"
     return "; ".join([*slow, *_changes(situation, decision, names), gain])
 
@@ -26,6 +26,8 @@ def _changes(situation: Situation, decision: Decision, names: Sequence[str]) -> 
     for lanes, what in ((after - before, "trainer"), (before - after, "rollout")):
         if moved := sorted(lanes - set(decision.release)):
             yield f"from now on {what}: {', '.join(names[lane] for lane in moved)}"
+    if before == after and decision.renews_gang and not decision.release:
+        yield "the trainer lanes are loaded anew, to generate as well"
     if decision.release:
         yield f"given back: {', '.join(names[lane] for lane in decision.release)}"
     yield from _switches(situation.present.pipeline, decision.candidate.pipeline)
