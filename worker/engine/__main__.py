@@ -22,7 +22,7 @@ from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors, Lanes
 from worker.engine.control.command_queue import RunCancelledError, StopOverdueError
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
-from worker.engine.forkserver.starting import can_fork, start_server
+from worker.engine.forkserver.server_start import can_fork, start_server
 from worker.engine.telemetry.run_bootstrap import fetch_prompts, trade_bootstrap_code
 from worker.engine.telemetry.run_telemetry import RunTelemetry, TerminatedError
 from worker.engine.telemetry.software_versions import software_versions

@@ -24,7 +24,7 @@ from worker.engine.control.sample_reporter import SampleReporter
 from worker.engine.control.schedule_logger import ScheduleLogger
 from worker.engine.control.span_reporter import SpanReporter
 from worker.engine.control.version_registry import VersionRegistry
-from worker.engine.forkserver.starting import can_fork
+from worker.engine.forkserver.server_start import can_fork
 from worker.engine.telemetry.run_telemetry import RunTelemetry
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.replay.recorded_scheduler import RecordedScheduler

@@ -26,7 +26,7 @@ from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.clocks import MAX_ROUND_TRIP_SECONDS, DriverClock, LaneClock
 from worker.engine.control.lane_process import end_at
 from worker.engine.errors import EngineError
-from worker.engine.forkserver.starting import LAUNCH
+from worker.engine.forkserver.server_start import LAUNCH
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""What `launch` asks the server for: the process that it would have become, sent over a Unix socket."""
+"""What `fork_launch` asks the server for: the process that it would have become, sent over a Unix socket."""
 
 import json
 import os

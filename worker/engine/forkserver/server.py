@@ -21,6 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, NoReturn
 
+from worker.contracts.lanes import CPU_DEVICE
+from worker.engine.devices.visibility import see_only
 from worker.engine.forkserver.address import server_address
 from worker.engine.forkserver.request import STANDARD_STREAMS, ForkRequest, receive
 
@@ -34,9 +36,7 @@ RAYLET_VARIABLE = "RAY_RAYLET_PID"
 
 def import_libraries() -> None:
     """Import what rollout and trainer lanes do, as they do."""
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    os.environ["DS_ACCELERATOR"] = "cpu"
-    os.environ["OMP_NUM_THREADS"] = "1"
+    see_only(CPU_DEVICE)
     gc.disable()
     from worker.engine.unwanted_imports import without_unwanted_imports
 

@@ -13,14 +13,14 @@ import psutil
 import pytest
 
 from tests.engine.driving import ROOT
-from worker.engine.forkserver.starting import LAUNCH, SERVER
+from worker.engine.forkserver.server_start import LAUNCH, SERVER
 
 TELL = "import json, os, sys; print(json.dumps([sys.argv[1:], 'torch' in sys.modules, os.getppid()]))"
 ON_RAY = """
 import os, sys, psutil, ray
 from tests.engine.driving import local_cluster
 from tests.engine.forkserver.forking import until
-from worker.engine.forkserver.starting import LAUNCH, SERVER
+from worker.engine.forkserver.server_start import LAUNCH, SERVER
 
 @ray.remote(runtime_env={"py_executable": LAUNCH})
 class Lane:

@@ -1,4 +1,4 @@
-"""`python -P -m worker.engine.forkserver.launch PROGRAM ARGUMENTS`: has the server fork a process that runs a program.
+"""`python -P -m worker.engine.forkserver.fork_launch PROGRAM ARGUMENTS`: has the server fork a process that runs a program.
 
 What Ray starts in place of its worker's interpreter (`py_executable`). It ends as soon as the fork has begun: Ray knows
 its workers by the connection that they open. Imports nothing large, because the raylet waits for it.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from worker.engine.forkserver.address import server_address
 from worker.engine.forkserver.request import ForkRequest
-from worker.engine.forkserver.starting import start_server
+from worker.engine.forkserver.server_start import start_server
 
 CONNECT_SECONDS = 5.0
 """How long a server that was just started may take to listen, which it does before it imports: 50 ms when idle."""

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 SERVER = "worker.engine.forkserver.server"
-LAUNCH = "python -P -m worker.engine.forkserver.launch"
+LAUNCH = "python -P -m worker.engine.forkserver.fork_launch"
 """What Ray starts in place of a worker's interpreter. As for a driver, the `PATH` of the node says which Python."""
 SWITCH_VARIABLE = "TANDEM_FORK_LANES"
 """`off` where lanes shall import by themselves."""
