@@ -10,7 +10,7 @@ raylet ─► fork_launch DEFAULT_WORKER ARGUMENTS ─► socket: arguments, env
 ```
 
 One server for each node, Ray session and version of the code. It ends by itself when it was idle for a while. Where no
-server answers, `fork_launch` becomes the Ray worker itself, which then imports everything, as on lanes with accelerators:
-a process that has touched its accelerator's driver cannot be forked, and what libraries ask it while they are imported
-was never tried.
+server answers, `fork_launch` becomes the Ray worker itself, which then imports everything. So do lanes with
+accelerators: a process that has touched its accelerator's driver cannot be forked, and what libraries ask it while they
+are imported was never tried.
 """

@@ -1,4 +1,4 @@
-"""`python -P -m worker.engine.forkserver.fork_launch PROGRAM ARGUMENTS`: has the server fork a process that runs a program.
+"""`python -P -m worker.engine.forkserver.fork_launch PROGRAM ARGUMENTS`: runs a program in a fork of the server.
 
 What Ray starts in place of its worker's interpreter (`py_executable`). It ends as soon as the fork has begun: Ray knows
 its workers by the connection that they open. Imports nothing large, because the raylet waits for it.
