@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from worker.engine.errors import BroadcastError, SyncError
-from worker.engine.sync import broadcast_sender
+from worker.engine.sync import broadcast_receiver, broadcast_sender
 from worker.engine.sync.binding import bind
 from worker.engine.sync.broadcast_plan import BroadcastEndpoint, BroadcastPlan
 from worker.engine.sync.broadcast_receiver import BroadcastReceiver
@@ -138,8 +138,9 @@ def test_a_lane_stops_waiting_when_the_driver_says_so() -> None:
     assert pull(receiver, 1, weights(1)) == (None, "a trainer lane was lost")
 
 
-def test_a_lane_whose_source_is_gone_does_not_wait() -> None:
-    _, sources = opened(1)
+def test_a_lane_whose_source_is_gone_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broadcast_receiver, "CONNECT_SECONDS", 0.3)
+    sources = opened(1)[1]
     receiver = BroadcastReceiver("rollout-0", CPU)
     thread = started(receiver, BroadcastPlan(number=1, sources=sources, lanes=("rollout-0",)), 1)
     thread.join(15)

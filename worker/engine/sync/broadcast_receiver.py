@@ -33,8 +33,8 @@ from worker.engine.sync.broadcast_plan import (
 from worker.engine.sync.flat_shards import ReceivedShard, ReceivedVersion, views
 from worker.engine.sync.store_keys import await_key
 
-CONNECT_SECONDS = 10.0
-"""How long a lane tries to reach a source's store, which is open since the source has loaded."""
+CONNECT_SECONDS = 3.0
+"""How long a lane tries to reach a source's store, which is open since the source has loaded. torch tries twice."""
 
 
 class BroadcastReceiver:
