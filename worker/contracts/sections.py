@@ -246,10 +246,10 @@ class PipelineSpec(Contract):
     sampling). Empty: 2. Likelihoods are means over all latent dimensions, so weights are close to 1 and the bound is
     rarely reached; lower it towards 1 when single samples dominate the update."""
     publishing: Publishing = Publishing.STORE
-    """How rollout lanes get each new policy version. `store` is usual: a LoRA passes Ray's object store in a fraction of
-    a second. `direct` broadcasts from the trainer lanes to the memory of the rollout lanes, over NCCL between GPUs,
-    while those still generate; it is for all weights of a large model, and needs room for a second copy of them on each
-    rollout lane. Lanes that a broadcast does not reach, and lent trainer lanes, fetch the copy in the store."""
+    """How rollout lanes get each new policy version. `store` is usual: a LoRA passes Ray's object store in a fraction
+    of a second. `direct` broadcasts from the trainer lanes to the memory of the rollout lanes, over NCCL between GPUs,
+    while those still generate; it is for all weights of a large model, and needs room for a second copy of them on
+    each rollout lane. Lanes that a broadcast does not reach, and lent trainer lanes, fetch the copy in the store."""
     deterministic: bool = False
     """Accumulate gradients in the order of prompts, never of arrival, so that one trainer rank reaches bitwise the same
     weights in every run with these settings. Trainer lanes wait for the next in order, so it costs time. Turn it on to
@@ -278,8 +278,8 @@ class PipelineSpec(Contract):
             )
         if self.placement is Placement.COLOCATED and self.publishing is Publishing.DIRECT:
             raise ValueError(
-                "`pipeline.publishing` must be `store` for colocated placement, got `direct`: every lane trains, so there "
-                "is no rollout lane to broadcast to"
+                "`pipeline.publishing` must be `store` for colocated placement, got `direct`: every lane trains, so "
+                "there is no rollout lane to broadcast to"
             )
         if self.importance_cap is not None and self.max_staleness == 0:
             raise ValueError(

@@ -171,6 +171,17 @@ class PublishedShard:
         yield self
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardInfo:
+    """A published shard, without its tensors."""
+
+    names: tuple[str, ...]
+    """The names of its tensors, in order."""
+    num_bytes: int
+    sha256: str
+    """The checksum of its tensors."""
+
+
 def version_checksum(shards: Sequence[str]) -> str:
     """A version's checksum, from the checksums of its shards in order; that of a single shard is the version's."""
     return shards[0] if len(shards) == 1 else hashlib.sha256("|".join(shards).encode()).hexdigest()

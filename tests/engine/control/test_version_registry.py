@@ -4,10 +4,9 @@ from typing import Any
 import pytest
 
 from worker.engine.actors.remote_version import RemoteVersion
-from worker.engine.actors.reports import ShardInfo
 from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.errors import SyncError
-from worker.engine.types import PullReceipt
+from worker.engine.types import PullReceipt, ShardInfo
 
 SHARD_INFO = ShardInfo(names=("a", "b", "c", "d"), num_bytes=64, sha256="a" * 64)
 VERSION = RemoteVersion(policy_version=3, shard_infos=(SHARD_INFO,), refs=())

@@ -56,9 +56,7 @@ def pull(
     receiver: BroadcastReceiver, version: int, shards: Shards, *, number: int = 1
 ) -> tuple[PullReceipt | None, str]:
     """Bind a version to a model of another one, and read it back."""
-    live = {
-        name: torch.nn.Parameter(torch.full_like(tensor, 9)) for shard in shards for name, tensor in shard.items()
-    }
+    live = {name: torch.nn.Parameter(torch.full_like(tensor, 9)) for shard in shards for name, tensor in shard.items()}
     with receiver.taken(number, version, [checksum(shard) for shard in shards]) as (received, reason):
         return (None if received is None else bind(live, received)), reason
 

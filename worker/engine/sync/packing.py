@@ -15,7 +15,7 @@ from worker.engine.errors import SyncError
 from worker.engine.sync.checksums import checksum
 from worker.engine.sync.finite import require_finite
 from worker.engine.sync.host_staging import HostStaging
-from worker.engine.types import PackedTensor, PublishedShard
+from worker.engine.types import PackedTensor, PublishedShard, ShardInfo
 
 EVALUATED = "evaluated:"
 """The prefix, in a snapshot, of the names of weights that evaluation draws with, where they differ from the others."""
@@ -58,9 +58,15 @@ def pack(copies: Mapping[str, torch.Tensor], policy_version: int, staging: HostS
         )
 
 
+def shard_info(copies: Mapping[str, torch.Tensor]) -> ShardInfo:
+    """What `pack` will make of a snapshot, without the copy on the CPU."""
+    drawing = {name: tensor for name, tensor in copies.items() if not name.startswith(EVALUATED)}
+    num_bytes = sum(tensor.nbytes for tensor in copies.values())
+    return ShardInfo(names=tuple(drawing), num_bytes=num_bytes, sha256=checksum(drawing))
+
+
 def _through(staging: HostStaging, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Host copies by way of `staging`: all are under way at once, and complete when this returns."""
     staged = staging.staged(tensors)
     finish_stream(next(iter(tensors.values())).device)
     return staged
-
