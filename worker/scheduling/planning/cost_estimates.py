@@ -23,6 +23,11 @@ _FP32_BYTES = 4
 _HOST_STEP_BYTES = 28
 """Bytes per trained parameter that AdamW moves through host memory: it reads weight, gradient and two moments, and
 writes all but the gradient, 4 bytes each."""
+_BINDING_MOVES = 12
+"""Bytes that a device moves through its memory to bind one byte that it has received: 2 to copy it into the live
+weights, 10 for the checksum that is read back, whose sums, weights and products are tensors of their own
+(`worker.engine.sync.checksums.fingerprint`). On a core it agrees with what was measured: 523 MB were bound 0.9 s after
+the broadcast, where 12 bytes at 10 GB/s make 0.6 s (`python -m tests.bench.publishing`, 24 November 2026)."""
 _LANES_PER_HOST = 4
 """Accelerators that share the memory of one CPU socket: a DGX or HGX server has 8 for 2 sockets."""
 
@@ -48,7 +53,9 @@ class LaneCosts:
     shared_publish: float = 0.0
     """The publish of a snapshot, where each rank publishes its part."""
     pull: float
-    """The loading of a published version."""
+    """The loading of a published version by a rollout lane."""
+    lent_pull: float | None = None
+    """The same by a trainer lane that generates; `None` where it takes as long."""
     lend: float
     """The switch from training to generation, without the part that ranks share."""
     reclaim: float
@@ -97,6 +104,8 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     swapping = 0.0
     if not work.weight_transfer.shares_base:
         swapping = (work.weights_bytes + work.state_bytes) / device.host_bandwidth
+    pull = call + work.published_bytes / device.network_bandwidth + packing
+    broadcast = work.trained_bytes / device.network_bandwidth
     gathering_base, offloading = _gathering_base(work, device), _idle_state_bytes(work) / device.host_bandwidth
     own_offloading = 0.0 if work.zero_stage else offloading
     return LaneCosts(
@@ -107,9 +116,11 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
         # An adapter is published by the first rank alone; of all weights each rank publishes its part.
         snapshot=call + (0.0 if work.is_full else copying),
         shared_snapshot=copying if work.is_full else 0.0,
-        publish=call + (0.0 if work.is_full else packing),
-        shared_publish=packing if work.is_full else 0.0,
-        pull=call + work.published_bytes / device.network_bandwidth + packing,
+        # A lane takes in what all ranks broadcast, one shard after the other, so that more ranks are no faster.
+        publish=call + (broadcast if work.broadcasts else 0.0 if work.is_full else packing),
+        shared_publish=packing if work.is_full and not work.broadcasts else 0.0,
+        pull=call + _BINDING_MOVES * work.trained_bytes / device.memory_bandwidth if work.broadcasts else pull,
+        lent_pull=pull if work.broadcasts else None,
         lend=switch + swapping + gathering_base + own_offloading,
         reclaim=switch + swapping + own_offloading,
         shared_switch=offloading - own_offloading,
@@ -213,6 +224,8 @@ class PoolCosts:
             table[name, CostKind.GENERATE] = lane.generate
             table[name, CostKind.PULL] = Cost(lane.pull)
             if index in are_trainers:
+                if lane.lent_pull is not None:
+                    table[name, CostKind.PULL] = Cost(lane.lent_pull)
                 if not self.equal_counts:
                     table[name, CostKind.ACCUMULATE] = lane.accumulate
                 shared_switch = lane.shared_switch / num_ranks
