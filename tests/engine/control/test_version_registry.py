@@ -82,3 +82,12 @@ def test_a_callback_receives_a_version_at_once_or_when_it_is_published(client: A
     assert received == [VERSION]
     versions.when_available(3, received.append)
     assert received == [VERSION, VERSION]
+
+
+def test_the_report_says_how_many_lanes_a_broadcast_reached_and_missed(versions: VersionRegistry, client: Any) -> None:
+    receipt = PullReceipt(policy_version=3, num_bound_tensors=4, sha256="a" * 64, is_direct=True)
+    versions.pulled("a", receipt, generating_lanes=["a", "b"], at=12.5)
+    late = replace(receipt, is_direct=False, missed="its process was started later")
+    versions.pulled("b", late, generating_lanes=["a", "b"], at=12.5)
+    (event,) = client.events
+    assert (event.num_direct, event.num_missed) == (1, 1)
