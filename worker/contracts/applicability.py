@@ -20,6 +20,7 @@ from worker.contracts.names import (
     ModelFamily,
     OldLogProbs,
     Placement,
+    Publishing,
     RewardName,
     StaleClip,
     TrainerAssist,
@@ -72,6 +73,12 @@ def _placement() -> Iterator[Inapplicable]:
     yield _unused("pipeline.gap", colocated, "Colocated lanes all generate first and then all train.")
     yield _fixed("pipeline.tag", colocated, "Every colocated lane generates anyway.", TrainerAssist.OFF.value)
     yield _fixed("pipeline.max_staleness", colocated, "A lane cannot train and generate at the same time.", 0)
+    yield _fixed(
+        "pipeline.publishing",
+        colocated,
+        "Every colocated lane trains: there is no rollout lane to broadcast to.",
+        Publishing.STORE.value,
+    )
     for switch in ("gap", "tsp", "tag"):
         yield _unused(f"pipeline.{switch}", planned, "The planner chooses it.")
     fresh = {"pipeline.max_staleness": [0]}

@@ -126,6 +126,10 @@ class PublishEvent(Event):
     num_tensors: Index
     sha256: Sha256
     seconds: Duration
+    num_direct: Index = 0
+    """Lanes that bound it from their trainers' broadcast, with `pipeline.publishing: direct`."""
+    num_missed: Index = 0
+    """Lanes that the broadcast was for and that fetched the copy in the object store instead."""
 
 
 class AdapterEvent(Event):

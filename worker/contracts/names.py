@@ -119,6 +119,13 @@ class TrainerAssist(ExplainedName):
     SEARCH = "search", "An idle trainer lane generates if the batch is predicted to end sooner."
 
 
+class Publishing(ExplainedName):
+    """The way of a policy version from trainer lanes to rollout lanes."""
+
+    STORE = "store", "By Ray's object store: each lane fetches the version when it is about to generate with it."
+    DIRECT = "direct", "Broadcast from device to device; the object store has a copy for lanes that it does not reach."
+
+
 class StaleClip(ExplainedName):
     """The policy that the ratio of stale samples is clipped around (or masked by its divergence from)."""
 

@@ -9,7 +9,15 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from worker.contracts.base import Contract
-from worker.contracts.names import ModelFamily, OldLogProbs, Placement, SdeType, StaleClip, TrainerAssist
+from worker.contracts.names import (
+    ModelFamily,
+    OldLogProbs,
+    Placement,
+    Publishing,
+    SdeType,
+    StaleClip,
+    TrainerAssist,
+)
 from worker.contracts.prompts import Prompt, require_different
 from worker.contracts.spec_bounds import (
     MAX_DENOISING_STEPS,
@@ -237,6 +245,11 @@ class PipelineSpec(Contract):
     """Upper bound on the weight of stale samples that `stale_clip: proximal` gives them (truncated importance
     sampling). Empty: 2. Likelihoods are means over all latent dimensions, so weights are close to 1 and the bound is
     rarely reached; lower it towards 1 when single samples dominate the update."""
+    publishing: Publishing = Publishing.STORE
+    """How rollout lanes get each new policy version. `store` is usual: a LoRA passes Ray's object store in a fraction
+    of a second. `direct` broadcasts from the trainer lanes to the memory of the rollout lanes, over NCCL between GPUs,
+    while those still generate; it is for all weights of a large model, and needs room for a second copy of them on
+    each rollout lane. Lanes that a broadcast does not reach, and lent trainer lanes, fetch the copy in the store."""
     deterministic: bool = False
     """Accumulate gradients in the order of prompts, never of arrival, so that one trainer rank reaches bitwise the same
     weights in every run with these settings. Trainer lanes wait for the next in order, so it costs time. Turn it on to
@@ -262,6 +275,11 @@ class PipelineSpec(Contract):
         if self.placement is Placement.COLOCATED and self.tag is not TrainerAssist.OFF:
             raise ValueError(
                 f"`pipeline.tag` must be `off` for colocated placement, got `{self.tag}`: every lane generates anyway"
+            )
+        if self.placement is Placement.COLOCATED and self.publishing is Publishing.DIRECT:
+            raise ValueError(
+                "`pipeline.publishing` must be `store` for colocated placement, got `direct`: every lane trains, so "
+                "there is no rollout lane to broadcast to"
             )
         if self.importance_cap is not None and self.max_staleness == 0:
             raise ValueError(

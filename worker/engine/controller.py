@@ -101,7 +101,7 @@ class Controller:
             score_seconds=sum(reward.max_seconds for reward in self._answer.spec.rewards),
             on_hung=self._lane_hung,
         )
-        self._gang = TrainerGang(components.lanes, self._calls)
+        self._gang = TrainerGang(components, self._calls, ready=lambda: self._supervisor.ready)
         self._supervisor = LaneSupervisor(
             answer=components.answer,
             # Once into the object store, however many lanes read them.
@@ -208,7 +208,8 @@ class Controller:
             if self._components.evaluations.is_due(self._metrics.position.batch, is_end=True):
                 self._boundaries.evaluate()
         while not (
-            scheduler.state.is_quiescent or (self._commands.is_stop_overdue and self._boundaries.is_final_save_done)
+            (scheduler.state.is_quiescent and not self._gang.is_storing)
+            or (self._commands.is_stop_overdue and self._boundaries.is_final_save_done)
         ):
             self._iterate(scheduler)
 
@@ -370,6 +371,7 @@ class Controller:
         scheduler = self._scheduler
         if scheduler is not None and lane in self._supervisor.ready:
             scheduler.apply(LaneLost(lane), self._now())
+        self._gang.lane_lost(lane, reason)
         self._spans.lost(lane)
         log_last_output(lane, self._components.lanes[lane].location)
         if not self._resizer.lost(lane, reason):

@@ -40,6 +40,11 @@ class SyncError(EngineError):
     """A policy version was not bound as it was published: no tensor, other names or shapes, or another checksum."""
 
 
+class BroadcastError(EngineError):
+    """A version could not be broadcast, or not be received: lanes fetch it from the object store, and the run goes
+    on."""
+
+
 class ReplayGateError(EngineError):
     """Replay does not reproduce what sampling stored, so the importance ratio and the gradient mean nothing."""
 

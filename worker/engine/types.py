@@ -171,9 +171,56 @@ class PublishedShard:
         yield self
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardInfo:
+    """A published shard, without its tensors."""
+
+    names: tuple[str, ...]
+    """The names of its tensors, in order."""
+    num_bytes: int
+    sha256: str
+    """The checksum of its tensors."""
+
+
 def version_checksum(shards: Sequence[str]) -> str:
     """A version's checksum, from the checksums of its shards in order; that of a single shard is the version's."""
     return shards[0] if len(shards) == 1 else hashlib.sha256("|".join(shards).encode()).hexdigest()
+
+
+class BindableShard(Protocol):
+    """Some tensors of a policy version, wherever they are, with their checksum."""
+
+    @property
+    def policy_version(self) -> int: ...
+
+    @property
+    def tensors(self) -> Mapping[str, torch.Tensor]:
+        """The tensors by the names of the trainable parameters; read and never written."""
+        ...
+
+    @property
+    def sha256(self) -> str: ...
+
+    @property
+    def evaluated(self) -> BindableShard | None:
+        """The weights for evaluation, where the shard has them and they are others."""
+        ...
+
+
+class BindableVersion(Protocol):
+    """A complete policy version that live modules can be bound to."""
+
+    @property
+    def policy_version(self) -> int: ...
+
+    @property
+    def sha256(self) -> str:
+        """The checksum over all shards."""
+        ...
+
+    def shards(self) -> Iterator[BindableShard]:
+        """All shards in order."""
+        ...
 
 
 class PublishedVersion(Protocol):
@@ -206,6 +253,10 @@ class PullReceipt:
     """The number of trainable tensors of the live model, all of which were bound."""
     sha256: str
     """The checksum of the live tensors, in shard order."""
+    is_direct: bool = False
+    """Whether the version was received by broadcast."""
+    missed: str = ""
+    """Why a lane that a broadcast was for fetched the version from the object store; empty for any other pull."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

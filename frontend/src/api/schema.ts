@@ -4922,7 +4922,7 @@ export interface components {
          * @description What a driver has called on a lane.
          * @enum {string}
          */
-        readonly LaneWork: "start" | "load" | "identify" | "switch" | "pull" | "generate" | "score" | "accumulate" | "commit" | "snapshot" | "publish" | "checkpoint" | "restore" | "export";
+        readonly LaneWork: "start" | "load" | "identify" | "switch" | "pull" | "generate" | "score" | "accumulate" | "commit" | "snapshot" | "broadcast" | "publish" | "checkpoint" | "restore" | "export";
         /**
          * LanesEvent
          * @description All lanes of the run, and the batch algebra; a later event replaces it. It comes when lanes are placed, and at
@@ -6359,6 +6359,14 @@ export interface components {
              */
             readonly importance_cap: number | null;
             /**
+             * @description How rollout lanes get each new policy version. `store` is usual: a LoRA passes Ray's object store in a fraction
+             *     of a second. `direct` broadcasts from the trainer lanes to the memory of the rollout lanes, over NCCL between GPUs,
+             *     while those still generate; it is for all weights of a large model, and needs room for a second copy of them on
+             *     each rollout lane. Lanes that a broadcast does not reach, and lent trainer lanes, fetch the copy in the store.
+             * @default store
+             */
+            readonly publishing: components["schemas"]["Publishing"];
+            /**
              * @description Accumulate gradients in the order of prompts, never of arrival, so that one trainer rank reaches bitwise the same
              *     weights in every run with these settings. Trainer lanes wait for the next in order, so it costs time. Turn it on to
              *     reproduce a result or to compare two changes exactly.
@@ -7270,6 +7278,16 @@ export interface components {
             readonly num_tensors: number;
             readonly sha256: string;
             readonly seconds: number;
+            /**
+             * @description Lanes that bound it from their trainers' broadcast, with `pipeline.publishing: direct`.
+             * @default 0
+             */
+            readonly num_direct: number;
+            /**
+             * @description Lanes that the broadcast was for and that fetched the copy in the object store instead.
+             * @default 0
+             */
+            readonly num_missed: number;
         };
         /**
          * PublishFields
@@ -7281,6 +7299,16 @@ export interface components {
             readonly num_tensors: number;
             readonly sha256: string;
             readonly seconds: number;
+            /**
+             * @description Lanes that bound it from their trainers' broadcast, with `pipeline.publishing: direct`.
+             * @default 0
+             */
+            readonly num_direct: number;
+            /**
+             * @description Lanes that the broadcast was for and that fetched the copy in the object store instead.
+             * @default 0
+             */
+            readonly num_missed: number;
         };
         /**
          * PublishItem
@@ -7304,6 +7332,12 @@ export interface components {
             readonly policy_version: number;
             readonly at: number;
         };
+        /**
+         * Publishing
+         * @description The way of a policy version from trainer lanes to rollout lanes.
+         * @enum {string}
+         */
+        readonly Publishing: "store" | "direct";
         readonly QueueBlocker: {
             readonly kind: components["schemas"]["QueueBlockerKind"];
             /** @description Kind of lane that it is about; empty where it is about no kind. */
@@ -8320,6 +8354,7 @@ export interface components {
              *       "max_staleness": 0,
              *       "stale_clip": "proximal",
              *       "importance_cap": null,
+             *       "publishing": "store",
              *       "deterministic": false
              *     }
              */
@@ -10203,6 +10238,7 @@ export type PublishEvent = components['schemas']['PublishEvent'];
 export type PublishFields = components['schemas']['PublishFields'];
 export type PublishItem = components['schemas']['PublishItem'];
 export type PublishedVersion = components['schemas']['PublishedVersion'];
+export type Publishing = components['schemas']['Publishing'];
 export type QueueBlocker = components['schemas']['QueueBlocker'];
 export type QueueBlockerKind = components['schemas']['QueueBlockerKind'];
 export type QueueDepths = components['schemas']['QueueDepths'];
@@ -14970,7 +15006,7 @@ export const laneStallItemTypeValues: ReadonlyArray<FlattenedDeepRequired<compon
 export const laneStartEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStartEvent"]["type"]> = ["lane_start"];
 export const laneStartItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStartItem"]["type"]> = ["lane_start"];
 export const laneStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStep"]> = ["waiting", "starting", "leaving", "joined", "kept", "released", "given_up"];
-export const laneWorkValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneWork"]> = ["start", "load", "identify", "switch", "pull", "generate", "score", "accumulate", "commit", "snapshot", "publish", "checkpoint", "restore", "export"];
+export const laneWorkValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneWork"]> = ["start", "load", "identify", "switch", "pull", "generate", "score", "accumulate", "commit", "snapshot", "broadcast", "publish", "checkpoint", "restore", "export"];
 export const lanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesEvent"]["type"]> = ["lanes"];
 export const lanesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesItem"]["type"]> = ["lanes"];
 export const lendEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LendEvent"]["type"]> = ["lend"];
@@ -15025,6 +15061,7 @@ export const projectRoleValues: ReadonlyArray<FlattenedDeepRequired<components>[
 export const prunerKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PrunerKind"]> = ["none", "successive_halving"];
 export const publishEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishEvent"]["type"]> = ["publish"];
 export const publishItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishItem"]["type"]> = ["publish"];
+export const publishingValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Publishing"]> = ["store", "direct"];
 export const queueBlockerKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueBlockerKind"]> = ["quota", "budget", "pool_too_small", "out_of_service", "lanes_held", "runs_ahead", "starting"];
 export const queueDirectionValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueDirection"]> = ["front", "up", "down"];
 export const queueEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueEvent"]["type"]> = ["queues"];

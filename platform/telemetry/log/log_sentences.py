@@ -65,8 +65,8 @@ def log_line(event: RunEvent) -> LogLine | None:
             return LogLine(LogLevel.WARNING, f"{lane} {sentence}")
         case SamplesEvent(samples=samples, batch=batch, purpose=purpose, policy_version=version):
             return LogLine(LogLevel.DEBUG, f"{len(samples)} samples of batch {batch} ({purpose}, v{version})")
-        case PublishEvent(policy_version=version, num_tensors=number, num_bytes=size, seconds=seconds):
-            return LogLine(LogLevel.DEBUG, f"Published v{version}: {number} tensors, {_size(size)}, {seconds:.2f} s")
+        case PublishEvent():
+            return LogLine(LogLevel.DEBUG, _published(event))
         case LendEvent():
             return LogLine(LogLevel.DEBUG, _lend(event))
         case LaneStartEvent(step=step, lanes=lanes):
@@ -143,6 +143,14 @@ def _resize(report: ResizeReport) -> str:
     if report.trainer_seconds is not None:
         lanes.append(f"training stood still for {report.trainer_seconds.total:.1f} s")
     return f"{_RESIZES[report.state]}{_after(report.reason)}{_after(', '.join(lanes))}"
+
+
+def _published(event: PublishEvent) -> str:
+    size = _size(event.num_bytes)
+    text = f"Published v{event.policy_version}: {event.num_tensors} tensors, {size}, {event.seconds:.2f} s"
+    if event.num_direct or event.num_missed:
+        text += f", {event.num_direct} lanes by broadcast, {event.num_missed} that it missed from the object store"
+    return text
 
 
 def _lend(event: LendEvent) -> str:

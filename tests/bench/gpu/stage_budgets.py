@@ -1,6 +1,7 @@
 """The stages in order, each with its title and its budget; imports nothing, so that the supervisor starts at once.
 
-The budgets of one card add up to less than ten minutes. `ranks` needs two cards or a CPU.
+The budgets of one card add up to less than ten minutes. `ranks` and `broadcasts` need two cards or a
+CPU.
 """
 
 BUDGETS: dict[str, tuple[str, float]] = {
@@ -16,6 +17,7 @@ BUDGETS: dict[str, tuple[str, float]] = {
     "transport": ("trajectories from rollout to trainer", 15.0),
     "offload": ("switches, idle state and optimizer on the host", 40.0),
     "ranks": ("a gang of two: ZeRO 0 to 3, publishing", 90.0),
+    "broadcasts": ("a policy version from one card to all others", 40.0),
 }
 """By name: title, and the seconds after which no further case of the stage begins. What compiles operators comes late,
 since it may outlast its budget."""

@@ -4,10 +4,9 @@ from typing import Any
 import pytest
 
 from worker.engine.actors.remote_version import RemoteVersion
-from worker.engine.actors.reports import ShardInfo
 from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.errors import SyncError
-from worker.engine.types import PullReceipt
+from worker.engine.types import PullReceipt, ShardInfo
 
 SHARD_INFO = ShardInfo(names=("a", "b", "c", "d"), num_bytes=64, sha256="a" * 64)
 VERSION = RemoteVersion(policy_version=3, shard_infos=(SHARD_INFO,), refs=())
@@ -83,3 +82,12 @@ def test_a_callback_receives_a_version_at_once_or_when_it_is_published(client: A
     assert received == [VERSION]
     versions.when_available(3, received.append)
     assert received == [VERSION, VERSION]
+
+
+def test_the_report_says_how_many_lanes_a_broadcast_reached_and_missed(versions: VersionRegistry, client: Any) -> None:
+    receipt = PullReceipt(policy_version=3, num_bound_tensors=4, sha256="a" * 64, is_direct=True)
+    versions.pulled("a", receipt, generating_lanes=["a", "b"], at=12.5)
+    late = replace(receipt, is_direct=False, missed="its process was started later")
+    versions.pulled("b", late, generating_lanes=["a", "b"], at=12.5)
+    (event,) = client.events
+    assert (event.num_direct, event.num_missed) == (1, 1)

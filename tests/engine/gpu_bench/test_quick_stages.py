@@ -6,7 +6,7 @@ from tests.bench.gpu.bench_models import drawn_groups, main_model
 from tests.bench.gpu.forward_passes import SHIPPED
 from tests.bench.gpu.plan_table import plan_table
 from tests.bench.gpu.stage_runner import GpuBench
-from tests.bench.gpu.stages import ceilings, forward
+from tests.bench.gpu.stages import broadcasts, ceilings, forward
 from tests.bench.gpu.stages.gate_statistics import replayed
 from tests.bench.gpu.stages.training import Step, measure_step
 from tests.engine.gpu_bench.conftest import RunStages
@@ -49,3 +49,10 @@ def test_replay_is_compared_element_by_element_with_rollout(bench: GpuBench) -> 
     same_weights, ratios = replayed(adapter, spec, pairs, at_once=4)
     assert other_weights.max() > 0.1 > same_weights.max()
     assert (ratios - 1).abs().max() < spec.replay_bounds.ratio_error
+
+
+def test_versions_are_broadcast_and_compared_with_the_plan(run_quickly: RunStages) -> None:
+    report = run_quickly({"broadcasts": broadcasts.run})
+    lora, whole = report.rows("broadcasts")
+    assert lora["lanes"] == 2 and 0 < lora["measured_bytes"] < whole["measured_bytes"]
+    assert "broadcast and bind, full" in plan_table(report)

@@ -17,7 +17,8 @@ FIRST, SECOND = list(BUDGETS)[:2]
 
 def test_every_stage_has_a_budget_and_one_card_takes_less_than_ten_minutes() -> None:
     assert list(STAGES) == list(BUDGETS)
-    assert sum(seconds for name, (_, seconds) in BUDGETS.items() if name != "ranks") < 600
+    needs_two_cards = {"ranks", "broadcasts"}
+    assert sum(seconds for name, (_, seconds) in BUDGETS.items() if name not in needs_two_cards) < 600
 
 
 def test_a_case_that_fails_is_kept_with_its_traceback_and_the_next_goes_on(run_quickly: RunStages) -> None:

@@ -17,13 +17,13 @@ from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_di
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.engine.actors.remote_version import RemoteVersion
-from worker.engine.actors.reports import ShardInfo
 from worker.engine.control.weight_files import transformer_files
 from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.models.experts import experts_of
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.shards import LoadedVersion
 from worker.engine.trainer.rank import TrainerRank
+from worker.engine.types import ShardInfo
 
 FAMILIES = [
     # Wan2.2, with two experts and weights that stay in fp32, is always tested, the others in the full suite.

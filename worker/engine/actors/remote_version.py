@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import ray
 from ray import ObjectRef
 
-from worker.engine.actors.reports import ShardInfo
 from worker.engine.errors import SyncError
-from worker.engine.types import version_checksum
+from worker.engine.sync.broadcast_plan import DoneBroadcast
+from worker.engine.types import ShardInfo, version_checksum
 
 T = TypeVar("T")
 
@@ -25,7 +25,10 @@ class RemoteVersion:
     policy_version: int
     shard_infos: tuple[ShardInfo, ...]
     refs: tuple[ObjectRef, ...]
-    """The reference to each shard, in the order of `shard_infos`."""
+    """The reference to each shard, in the order of `shard_infos`. Of a version that is broadcast the shards may still
+    be on their way to the store: fetching one then waits for it."""
+    broadcast: DoneBroadcast | None = None
+    """The broadcast that has brought the version to lanes, where there was one."""
 
     @property
     def sha256(self) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Generic, TypeVar
 
 from worker.contracts.memory_shortages import MemoryShortage
 from worker.engine.telemetry.log_forwarding import LogRecord
+from worker.engine.types import ShardInfo
 from worker.scheduling.core.messages import MicroBatchKey
 
 T = TypeVar("T")
@@ -65,14 +66,13 @@ class GenerationReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShardInfo:
-    """A published shard, without its tensors."""
+class BroadcastReport:
+    """What a trainer rank reports of the broadcast of its shards."""
 
-    names: tuple[str, ...]
-    """The names of its tensors, in order."""
-    num_bytes: int
-    sha256: str
-    """The checksum of its tensors."""
+    shards: tuple[ShardInfo, ...]
+    """The shards, in order."""
+    failure: str = ""
+    """Why not all lanes can have received them; empty where they have been sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,41 @@
-"""A rollout lane: generates fragments and pulls versions between them, never inside one."""
+"""A rollout lane: generates fragments and pulls versions between them, never inside one.
+
+```text
+thread of the actor    … generate ─► pull: bind what was received, or what the object store has ─► generate …
+thread that receives   … receive ─────┘
+```
+"""
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
+import ray
+
+from worker.contracts.names import Publishing
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.generating import GeneratingActor
+from worker.engine.actors.lane import WATCHING
+from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport
+from worker.engine.sync.broadcast_plan import BroadcastPlan
+from worker.engine.types import PullReceipt
+
+if TYPE_CHECKING:
+    from worker.engine.sync.broadcast_receiver import BroadcastReceiver
+
+RECEIVING = "receiving"
+"""The name of the concurrency group of `receive`."""
 
 
 class RolloutActor(GeneratingActor):
+    concurrency_groups: ClassVar = {**GeneratingActor.concurrency_groups, RECEIVING: 1}
+
+    _receiver: "BroadcastReceiver | None" = None
+    """Where versions are broadcast."""
+
     def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[Prompt]) -> CallReport[None]:
         """Load the model. The run's `prompts` are encoded first, so that text encoders and transformer are never in
         memory together."""
@@ -21,4 +47,33 @@ class RolloutActor(GeneratingActor):
 
             embeddings = run_embeddings(spec, base_model_path, prompts)
             self._sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
+            if spec.pipeline.publishing is Publishing.DIRECT:
+                from worker.engine.devices.selection import resolve_device
+                from worker.engine.sync.broadcast_receiver import BroadcastReceiver
+
+                self._receiver = BroadcastReceiver(self.lane, resolve_device(None))
         return self._report(start, None)
+
+    @ray.method(concurrency_group=RECEIVING)
+    def receive(self, plan: BroadcastPlan, policy_version: int) -> None:
+        """Receive a version that is broadcast, on a thread beside generation; `pull` tells what came of it."""
+        assert self._receiver is not None, "made where versions are broadcast"
+        self._receiver.receive(plan, policy_version)
+
+    @ray.method(concurrency_group=WATCHING)
+    def stop_broadcasts(self, number: int, reason: str) -> None:
+        """As `BroadcastReceiver.stop`."""
+        if self._receiver is not None:
+            self._receiver.stop(number, reason)
+
+    def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
+        """Bind a published version, the received one where a broadcast has brought it. Raises `SyncError` as
+        `Sampler.pull` does."""
+        done = version.broadcast
+        if done is None or self.lane not in done.lanes or self._receiver is None:
+            return super().pull(version)
+        start = time.monotonic()
+        checksums = [shard.sha256 for shard in version.shard_infos]
+        with self._receiver.taken(done.number, version.policy_version, checksums) as (received, missed):
+            receipt = self._sampler.pull(version, received)
+        return self._report(start, replace(receipt, is_direct=received is not None, missed=missed))

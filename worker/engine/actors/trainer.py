@@ -1,17 +1,18 @@
 """A trainer rank: one member of the run's torch.distributed group, which may be lent to generation.
 
-`rendezvous`, `switch`, `pull`, `generate`, `accumulate` and `publish` are called on single ranks; every other method is
-called on all ranks alike, or the collectives inside would wait for ever. So is `accumulate` in ZeRO 2 and 3, with other
-micro-batches but equally many passes on each rank.
+`rendezvous`, `switch`, `pull`, `generate`, `accumulate`, `broadcast` and `publish` are called on single ranks; every
+other method is called on all ranks alike, or the collectives inside would wait for ever. So is `accumulate` in ZeRO 2
+and 3, with other micro-batches but equally many passes on each rank.
 
 ```text
 thread of the actor   … commit ─► snapshot ─► accumulate (the next batch) …
-thread for publishing                 └─► publish ─► this rank's shards of the version
+thread for publishing                 └─► [broadcast ─►] publish ─► this rank's shards of the version
 ```
 """
 
 import socket
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,18 +24,22 @@ from worker.contracts.names import LaneRole
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.generating import GeneratingActor
+from worker.engine.actors.lane import WATCHING
 from worker.engine.actors.remote_version import PUBLISHING, PUBLISHING_GROUP, RemoteVersion, take_snapshot
 from worker.engine.actors.reports import (
     AccumulationPlan,
+    BroadcastReport,
     CallReport,
     GroupPlan,
     Rendezvous,
     RestoredCheckpoint,
-    ShardInfo,
 )
-from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
+from worker.engine.errors import BroadcastError
+from worker.engine.sync.broadcast_plan import BroadcastEndpoint, BroadcastPlan
+from worker.engine.types import GroupBatch, PublishedShard, ShardInfo, UpdateStats
 
 if TYPE_CHECKING:
+    from worker.engine.sync.broadcast_sender import BroadcastSender
     from worker.engine.sync.host_staging import HostStaging
     from worker.engine.trainer.policy.trained_policy import ShardSnapshots
     from worker.engine.trainer.rank import TrainerRank
@@ -73,8 +78,15 @@ class TrainerActor(GeneratingActor):
 
     _trainer_rank: "TrainerRank"
     _staging: "HostStaging"
+    _sender: "BroadcastSender"
     _snapshot: "tuple[int, ShardSnapshots] | None" = None
     """The version of the last snapshot and this rank's shards of it, until they are published."""
+
+    def __init__(self, lane: str, device: str) -> None:
+        super().__init__(lane, device)
+        self._is_stored = threading.Event()
+        """Unset from the broadcast of a version until it is in the object store too."""
+        self._is_stored.set()
 
     def rendezvous(self) -> Rendezvous:
         """This node's address and a port that is free on it now; called on rank 0."""
@@ -150,8 +162,53 @@ class TrainerActor(GeneratingActor):
     def snapshot(self, policy_version: int) -> CallReport[None]:
         """Copy this rank's shards of the trained weights, for `publish`."""
         start = time.monotonic()
+        # There is memory for the copies of one version.
+        self._is_stored.wait()
         self._snapshot = policy_version, self._trainer_rank.snapshot()
         return self._report(start, None)
+
+    def open_broadcasts(self) -> CallReport[BroadcastEndpoint | None]:
+        """Wait for lanes to broadcast to, on a port of this node."""
+        start = time.monotonic()
+        from worker.engine.devices.selection import resolve_device
+        from worker.engine.sync.broadcast_sender import BroadcastSender
+
+        address = ray.util.get_node_ip_address()
+        self._sender = BroadcastSender(address, resolve_device(None))
+        layouts = self._trainer_rank.shard_layouts
+        return self._report(start, BroadcastEndpoint(address=address, port=self._sender.port, layouts=layouts))
+
+    @ray.method(concurrency_group=PUBLISHING)
+    def broadcast(self, policy_version: int, plan: BroadcastPlan, source: int) -> CallReport[BroadcastReport]:
+        """Broadcast this rank's shards of the last snapshot, as the plan's `source`; `publish` comes next. What goes
+        wrong between the members is reported, and never raised.
+
+        Raises:
+            SyncError: when the last snapshot is of another version.
+        """
+        start = time.monotonic()
+        from worker.engine.sync.packing import shard_info
+
+        copies = take_snapshot(self._snapshot, policy_version)
+        self._is_stored.clear()
+        infos, failure = dict[int, ShardInfo](), ""
+        try:
+            self._sender.send(
+                plan,
+                source,
+                policy_version,
+                copies,
+                beside=lambda index: infos.update({index: shard_info(copies[index])}),
+            )
+        except BroadcastError as error:
+            failure = str(error)
+        shards = tuple(infos.get(index) or shard_info(copies[index]) for index in sorted(copies))
+        return self._report(start, BroadcastReport(shards=shards, failure=failure))
+
+    @ray.method(concurrency_group=WATCHING)
+    def stop_broadcasts(self, number: int, reason: str) -> None:
+        """As `BroadcastSender.stop`."""
+        self._sender.stop(number, reason)
 
     @ray.method(concurrency_group=PUBLISHING)
     def publish(self, policy_version: int) -> tuple[Any, ...]:
@@ -172,6 +229,7 @@ class TrainerActor(GeneratingActor):
         self._staging.begin()
         shards = [pack(copies[index], policy_version, self._staging) for index in sorted(copies)]
         self._snapshot = None
+        self._is_stored.set()
         return self._report(start, tuple(_shard_info(shard) for shard in shards)), *shards
 
     def save_checkpoint(

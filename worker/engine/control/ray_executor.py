@@ -120,6 +120,7 @@ class RayExecutor:
         self._versions.pulled(
             action.lane, report.value, generating_lanes=self._lanes.names(self._generators), at=self._clock.now()
         )
+        self._gang.pulled(action.lane, report.value)
         self._on_event(Pulled(action.lane, action.policy_version))
 
     def _generate(self, action: Generate) -> None:

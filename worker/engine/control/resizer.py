@@ -68,7 +68,7 @@ class Resizer:
             boundaries=boundaries,
             spans=components.spans,
             apply=self._apply,
-            is_publishing=lambda: self._current.state.publishing is not None,
+            is_publishing=lambda: self._current.state.publishing is not None or gang.is_storing,
         )
 
     @property

@@ -60,7 +60,7 @@ class ChangeParts:
     apply: Callable[[Event], None]
     """Passes an event on to the scheduler."""
     is_publishing: Callable[[], bool]
-    """Whether a version of the old gang is still being published."""
+    """Whether a version of the old gang is still being published, its copy in the object store included."""
 
 
 @dataclass(slots=True)

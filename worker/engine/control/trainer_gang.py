@@ -1,11 +1,11 @@
 """Calls to the trainer gang: most are made on all ranks alike, and are complete when all have answered.
 
-A rank left out of a collective would make the others wait for ever. Three calls are made on single ranks: `rendezvous`
-and `publish` of the shards that each rank has copied contain no collective; `accumulate` contains one in ZeRO 2 and 3
-only, where the scheduler gives every rank equally many passes at once.
+A rank left out of a collective would make the others wait for ever. Some calls are made on single ranks: `rendezvous`,
+`broadcast` and `publish` of the shards that each rank has copied contain no collective of the gang; `accumulate`
+contains one in ZeRO 2 and 3 only, where the scheduler gives every rank equally many passes at once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,11 +16,13 @@ from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.lanes import LaneWork
 from worker.contracts.names import LaneRole
 from worker.engine.actors.remote_version import RemoteVersion
-from worker.engine.actors.reports import AccumulationPlan, RestoredCheckpoint, ShardInfo
-from worker.engine.control.cluster_lanes import ClusterLanes
+from worker.engine.actors.reports import AccumulationPlan, BroadcastReport, RestoredCheckpoint
+from worker.engine.control.broadcasts import Broadcasts
 from worker.engine.control.pending_calls import PendingCalls, Reports
+from worker.engine.control.run_components import RunComponents
 from worker.engine.errors import CheckpointUnwrittenError
-from worker.engine.types import shard_indices_of_rank
+from worker.engine.sync.broadcast_plan import BroadcastPlan, DoneBroadcast
+from worker.engine.types import PullReceipt, ShardInfo, shard_indices_of_rank
 
 RENDEZVOUS_TIMEOUT_SECONDS = 30.0
 """How long rank 0 may take to choose a port: its actor is up and idle, so longer means that it hangs."""
@@ -29,13 +31,23 @@ RENDEZVOUS_TIMEOUT_SECONDS = 30.0
 class TrainerGang:
     """The trainer lanes as one torch.distributed group; `then` is called with the reports of all ranks concerned."""
 
-    def __init__(self, lanes: ClusterLanes, calls: PendingCalls) -> None:
-        self._lanes = lanes
+    def __init__(self, components: RunComponents, calls: PendingCalls, *, ready: Callable[[], Collection[str]]) -> None:
+        """`ready` gives the lanes that are loaded and not lost."""
+        self._lanes = components.lanes
         self._calls = calls
-        self.lanes = lanes.names(LaneRole.TRAINER)
+        self._broadcasts = Broadcasts(components.answer.spec, components.lanes, ready=ready)
+        self.lanes = components.lanes.names(LaneRole.TRAINER)
         """The lanes of the ranks, in rank order."""
         self._num_shards = 1
         """The number of shards of a published version, over all ranks."""
+        self._storing: set[int] = set()
+        """The versions that were broadcast and are on their way to the object store."""
+
+    @property
+    def is_storing(self) -> bool:
+        """Whether a version that lanes have already is on its way to the object store, which takes the gang's
+        processes."""
+        return bool(self._storing)
 
     def load(
         self,
@@ -62,11 +74,26 @@ class TrainerGang:
             for rank, lane in enumerate(lanes)
         }
 
+        self._storing.clear()
+        self._broadcasts.close()
+
         def finish(reports: Reports) -> None:
             self._num_shards = reports[lanes[0]].value
+            if self._broadcasts.are_wanted:
+                self._open_broadcasts(otherwise)
             then(reports)
 
         self._calls.start(LaneWork.LOAD, refs, finish, otherwise=otherwise)
+
+    def _open_broadcasts(self, otherwise: Callable[[str], None] | None) -> None:
+        """Ask the ranks that publish where lanes find them."""
+        ranks = self.lanes[: self._num_shards]
+        refs = {lane: self._lanes[lane].actor.open_broadcasts.remote() for lane in ranks}
+
+        def opened(reports: Reports) -> None:
+            self._broadcasts.open({lane: reports[lane].value for lane in ranks})
+
+        self._calls.start(LaneWork.LOAD, refs, opened, otherwise=otherwise)
 
     def accumulate(
         self,
@@ -101,9 +128,12 @@ class TrainerGang:
     def publish(self, policy_version: int, then: Callable[[RemoteVersion], None]) -> None:
         """Publish the last snapshot as a version, which `then` receives for rollout lanes to pull.
 
-        Each rank publishes the shards it has copied on a thread of its own, without collectives, while the gang trains
-        on.
+        Each rank publishes the shards it has copied on a thread of its own, without collectives of the gang, while that
+        trains on. Where they are broadcast, `then` is called when that has ended, and the copy in the object store is
+        made after it.
         """
+        plan = self._broadcasts.plan()
+        sent = {} if plan is None else self._begin_broadcast(plan, policy_version)
         lanes, indices, refs, shards = self.lanes, dict[str, range](), dict[str, ObjectRef](), dict[int, ObjectRef]()
         for rank, lane in enumerate(lanes[: self._num_shards]):
             indices[lane] = shard_indices_of_rank(self._num_shards, rank=rank, world_size=len(lanes))
@@ -111,20 +141,57 @@ class TrainerGang:
             refs[lane], *own = publish.remote(policy_version)
             shards.update(zip(indices[lane], own, strict=True))
 
-        def finish(reports: Reports) -> None:
+        def finish(infos_of_lane: Mapping[str, Sequence[ShardInfo]], done: DoneBroadcast | None = None) -> None:
             infos = dict[int, ShardInfo]()
-            for lane, report in reports.items():
-                infos.update(zip(indices[lane], report.value, strict=True))
+            for lane, own in infos_of_lane.items():
+                infos.update(zip(indices[lane], own, strict=True))
             in_order = sorted(shards)
             then(
                 RemoteVersion(
                     policy_version=policy_version,
                     shard_infos=tuple(infos[index] for index in in_order),
                     refs=tuple(shards[index] for index in in_order),
+                    broadcast=done,
                 )
             )
 
-        self._calls.start(LaneWork.PUBLISH, refs, finish)
+        if plan is None:
+            self._calls.start(LaneWork.PUBLISH, refs, lambda reports: finish(_values(reports)))
+            return
+        self._storing.add(policy_version)
+        self._calls.start(LaneWork.BROADCAST, sent, partial(self._broadcast, plan, policy_version, finish))
+        self._calls.start(LaneWork.PUBLISH, refs, lambda _: self._storing.discard(policy_version))
+
+    def _begin_broadcast(self, plan: BroadcastPlan, policy_version: int) -> dict[str, ObjectRef]:
+        """Have the plan's lanes receive a version and its sources send it; the sources' reports."""
+        for lane in plan.lanes:
+            # The lane tells what came of it when it pulls.
+            self._lanes[lane].actor.receive.remote(plan, policy_version)
+        return {
+            lane: self._lanes[lane].actor.broadcast.remote(policy_version, plan, source)
+            for source, lane in enumerate(self.lanes[: len(plan.sources)])
+        }
+
+    def _broadcast(
+        self,
+        plan: BroadcastPlan,
+        policy_version: int,
+        then: Callable[[Mapping[str, Sequence[ShardInfo]], DoneBroadcast | None], None],
+        reports: Reports,
+    ) -> None:
+        """The sources have sent a version, or could not."""
+        told: dict[str, BroadcastReport] = _values(reports)
+        failures = [report.failure for report in told.values() if report.failure]
+        done = self._broadcasts.ended(plan, policy_version, failures)
+        then({lane: report.shards for lane, report in told.items()}, done)
+
+    def pulled(self, lane: str, receipt: PullReceipt) -> None:
+        """A lane has bound a version; what a broadcast has missed is counted."""
+        self._broadcasts.pulled(lane, receipt)
+
+    def lane_lost(self, lane: str, reason: str) -> None:
+        """The process of a lane of the run has died."""
+        self._broadcasts.lost(lane, reason)
 
     def save_checkpoint(
         self,
@@ -176,6 +243,10 @@ class TrainerGang:
         files = pairs[self.lanes[0]][1]
         exported = {lane: refs[0] for lane, refs in pairs.items()}
         self._calls.start(LaneWork.EXPORT, exported, partial(_with_files, then, files))
+
+
+def _values(reports: Reports) -> dict[str, Any]:
+    return {lane: report.value for lane, report in reports.items()}
 
 
 def _with_files(then: Callable[[Reports, dict[str, bytes]], None], files: ObjectRef, reports: Reports) -> None:

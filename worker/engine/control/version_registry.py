@@ -24,6 +24,10 @@ class _Entry:
     """The lanes that have pulled the version."""
     last_pulled_at: float = 0.0
     """Driver time of the last pull, in seconds."""
+    num_direct: int = 0
+    """Lanes that bound it from its broadcast."""
+    num_missed: int = 0
+    """Lanes that the broadcast has missed."""
     is_reported: bool = False
     """Whether its `publish` event was emitted."""
 
@@ -85,6 +89,8 @@ class VersionRegistry:
             )
         entry.pulled_by.add(lane)
         entry.last_pulled_at = at
+        entry.num_direct += receipt.is_direct
+        entry.num_missed += bool(receipt.missed)
         if entry.pulled_by.issuperset(generating_lanes):
             self._report(entry)
 
@@ -116,4 +122,6 @@ class VersionRegistry:
             num_tensors=version.num_tensors,
             sha256=version.sha256,
             seconds=entry.last_pulled_at - entry.publish_began_at,
+            num_direct=entry.num_direct,
+            num_missed=entry.num_missed,
         )

@@ -18,13 +18,12 @@ from worker.engine.actors.reports import (
     GroupPlan,
     Rendezvous,
     RestoredCheckpoint,
-    ShardInfo,
 )
 from worker.engine.emulated.generator import EmulatedGenerator
 from worker.engine.emulated.values import EmulatedShard, EmulatedTrajectories, make_shard
 from worker.engine.errors import MinibatchError
 from worker.engine.transport.parts import micro_batches_of_group
-from worker.engine.types import UpdateStats
+from worker.engine.types import ShardInfo, UpdateStats
 from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.core.messages import MicroBatchKey
 
@@ -59,6 +58,10 @@ class EmulatedTrainer(EmulatedGenerator):
         self._trained_version = 0
         self._timing.wait_until_due(start, GANG, CostKind.START)
         return self._report(start, 1)
+
+    def open_broadcasts(self) -> CallReport[None]:
+        """Emulated versions go through the object store alone."""
+        return self._report(time.monotonic(), None)
 
     def switch(self, to: LaneRole) -> CallReport[None]:
         start = time.monotonic()

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from worker.engine.actors.reports import ShardInfo
 from worker.engine.errors import SyncError
 from worker.engine.transport.parts import Part
-from worker.engine.types import PullReceipt
+from worker.engine.types import PullReceipt, ShardInfo
 from worker.scheduling.core.messages import Fragment, Purpose
 
 PICTURE_SIDE = 8

@@ -37,6 +37,7 @@ from worker.engine.rollout.noise import initial_noise, trajectory_seed
 from worker.engine.rollout.sde_kernel import SdeKernel
 from worker.engine.sync.binding import bind
 from worker.engine.types import (
+    BindableVersion,
     GeneratedFragment,
     GenerationRequest,
     PublishedVersion,
@@ -132,14 +133,19 @@ class Sampler:
         """The version pulled; `None` before the first `pull`."""
         return self._version
 
-    def pull(self, version: PublishedVersion) -> PullReceipt:
+    def pull(self, version: PublishedVersion, received: BindableVersion | None = None) -> PullReceipt:
         """Bind a published version and read it back from the live modules.
+
+        Args:
+            version: it is fetched, unless it was received; kept where it may have to be bound again.
+            received: the same version's weights that draw training data, where they are in this process already. They
+                are not needed afterwards.
 
         Raises:
             SyncError: as `bind`; no version counts as bound then, since the modules may hold some tensors of each.
         """
         self._version, self._pulled, self._bound = None, None, _BoundWeights.NONE
-        receipt = bind(self._model.trainable, version)
+        receipt = bind(self._model.trainable, version if received is None else received)
         self._version, self._bound = version.policy_version, _BoundWeights.TRAINING
         self._pulled = version if self._binds_again else None
         return receipt

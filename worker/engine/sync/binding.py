@@ -11,14 +11,14 @@ import torch
 from worker.engine.errors import SyncError, listing
 from worker.engine.models.sharded_parameters import full_shape, gathered
 from worker.engine.sync.checksums import checksum
-from worker.engine.types import PublishedShard, PublishedVersion, PullReceipt, version_checksum
+from worker.engine.types import BindableShard, BindableVersion, PullReceipt, version_checksum
 
 Live = Mapping[str, torch.nn.Parameter]
 """The trainable parameters of the live modules, by name."""
 
 
 @torch.no_grad()
-def bind(live: Live, version: PublishedVersion, *, evaluated: bool = False) -> PullReceipt:
+def bind(live: Live, version: BindableVersion, *, evaluated: bool = False) -> PullReceipt:
     """Copy a version into `live` and report what `live` then holds. A collective where parameters are sharded.
 
     Args:
@@ -32,9 +32,10 @@ def bind(live: Live, version: PublishedVersion, *, evaluated: bool = False) -> P
     missing, checksums = set(live), list[str]()
     for shard in version.shards():
         chosen = shard.evaluated if evaluated and shard.evaluated is not None else shard
-        _check_names(set(chosen.packed), missing, set(live))
-        checksums.append(_bind_shard(live, chosen))
-        missing -= set(chosen.packed)
+        published = chosen.tensors
+        _check_names(set(published), missing, set(live))
+        checksums.append(_bind_shard(live, chosen, published))
+        missing -= set(published)
     if missing:
         raise SyncError(
             f"a version must hold every trainable tensor, missing: {listing(missing, 5)}: "
@@ -51,11 +52,11 @@ def bind(live: Live, version: PublishedVersion, *, evaluated: bool = False) -> P
     return receipt
 
 
-def _bind_shard(live: Live, shard: PublishedShard) -> str:
-    """Copy one shard; returns the checksum read back."""
-    bound = {name: live[name] for name in shard.packed}
+def _bind_shard(live: Live, shard: BindableShard, published: Mapping[str, torch.Tensor]) -> str:
+    """Copy the tensors of one shard; returns the checksum read back."""
+    bound = {name: live[name] for name in published}
     with gathered(bound.values(), written=True):
-        for name, source in shard.tensors.items():
+        for name, source in published.items():
             found, wanted = (tuple(source.shape), source.dtype), (full_shape(live[name]), live[name].dtype)
             if found != wanted:
                 raise SyncError(

@@ -11,12 +11,11 @@ from collections.abc import Mapping
 import torch
 
 from worker.engine.devices.pinned_memory import host_buffer
+from worker.engine.sync.flat_shards import layout_of, views
 
 MAX_STAGED_BYTES = 8 * 2**30
 """The most bytes that a rank keeps pinned: its part of 12 billion bf16 weights on 4 ranks is 6 GB, and pinned memory is
 lost to everything else on the node. What is beyond it goes through pageable memory."""
-_ALIGNMENT = 64
-"""Bytes at whose multiples tensors begin: enough for every dtype, and a cache line."""
 
 
 class HostStaging:
@@ -39,17 +38,12 @@ class HostStaging:
 
     def staged(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """Host copies of contiguous `tensors`, which are complete once the current stream is."""
-        starts, num_bytes = dict[str, int](), 0
-        for name, tensor in tensors.items():
-            starts[name] = num_bytes
-            num_bytes += -(-tensor.nbytes // _ALIGNMENT) * _ALIGNMENT
-        buffer = self._buffer(num_bytes)
+        layout = layout_of(tensors)
+        buffer = self._buffer(layout.num_bytes)
         if buffer is None:
             return {name: tensor.to("cpu").contiguous() for name, tensor in tensors.items()}
-        found = dict[str, torch.Tensor]()
+        found = views(buffer, layout)
         for name, tensor in tensors.items():
-            own = buffer[starts[name] : starts[name] + tensor.nbytes]
-            found[name] = own.view(tensor.dtype).reshape(tensor.shape)
             found[name].copy_(tensor, non_blocking=True)
         return found
 

@@ -6,16 +6,16 @@ A snapshot is short and holds up training; packing reads the copies alone, and m
 """
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from deepspeed.accelerator import get_accelerator
 
+from worker.engine.devices.streams import finish_stream, own_stream
 from worker.engine.errors import SyncError
 from worker.engine.sync.checksums import checksum
 from worker.engine.sync.finite import require_finite
 from worker.engine.sync.host_staging import HostStaging
-from worker.engine.types import PackedTensor, PublishedShard
+from worker.engine.types import PackedTensor, PublishedShard, ShardInfo
 
 EVALUATED = "evaluated:"
 """The prefix, in a snapshot, of the names of weights that evaluation draws with, where they differ from the others."""
@@ -45,7 +45,7 @@ def pack(copies: Mapping[str, torch.Tensor], policy_version: int, staging: HostS
     drawing = {name: tensor for name, tensor in copies.items() if not name.startswith(EVALUATED)}
     evaluated = {name.removeprefix(EVALUATED): copies[name] for name in copies if name.startswith(EVALUATED)}
     device = next(iter(copies.values())).device
-    with _own_stream(device):
+    with own_stream(device):
         if staging is None or device.type == "cpu":
             hosted = {name: tensor.to("cpu").contiguous() for name, tensor in drawing.items()}
         else:
@@ -58,17 +58,15 @@ def pack(copies: Mapping[str, torch.Tensor], policy_version: int, staging: HostS
         )
 
 
+def shard_info(copies: Mapping[str, torch.Tensor]) -> ShardInfo:
+    """What `pack` will make of a snapshot, without the copy on the CPU."""
+    drawing = {name: tensor for name, tensor in copies.items() if not name.startswith(EVALUATED)}
+    num_bytes = sum(tensor.nbytes for tensor in copies.values())
+    return ShardInfo(names=tuple(drawing), num_bytes=num_bytes, sha256=checksum(drawing))
+
+
 def _through(staging: HostStaging, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Host copies by way of `staging`: all are under way at once, and complete when this returns."""
     staged = staging.staged(tensors)
-    get_accelerator().current_stream().synchronize()
+    finish_stream(next(iter(tensors.values())).device)
     return staged
-
-
-def _own_stream(device: torch.device) -> AbstractContextManager[object]:
-    """A stream of its own on an accelerator: on the default one the copy would wait for the next batch's kernels."""
-    if device.type == "cpu":
-        return nullcontext()
-    accelerator = get_accelerator()
-    stream: AbstractContextManager[object] = accelerator.stream(accelerator.Stream())
-    return stream

@@ -29,6 +29,8 @@ from worker.engine.devices.smaller_calls import MemoryPlan
 from worker.engine.errors import NonFiniteError
 from worker.engine.models.embeddings import Embeddings
 from worker.engine.models.sharded_parameters import full_numel
+from worker.engine.sync.broadcast_plan import ShardLayout
+from worker.engine.sync.flat_shards import layout_of
 from worker.engine.sync.packing import pack
 from worker.engine.sync.shards import LoadedVersion
 from worker.engine.trainer.checkpoints.loading import RestoredState, load
@@ -129,6 +131,12 @@ class TrainerRank:
     def num_shards(self) -> int:
         """The number of shards of a published version, over all ranks."""
         return len(self._policy.shards)
+
+    @property
+    def shard_layouts(self) -> tuple[ShardLayout, ...]:
+        """How the weights of each shard that draw training data lie in one buffer, over all ranks."""
+        trainable = self._policy.trainable
+        return tuple(layout_of({name: trainable[name] for name in names}) for names in self._policy.shards)
 
     @property
     def own_shard_indices(self) -> range:

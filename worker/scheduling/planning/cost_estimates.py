@@ -17,12 +17,18 @@ from worker.scheduling.core.spread_share import further_draws, trained_share
 from worker.scheduling.planning.memory import MemoryRole, recomputing_on
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, HOST_SOCKET, Accelerator, RangeEnd
+from worker.scheduling.profiles.scorer_costs import SCORING_CORES, scoring_cores
 
 _FP32_BYTES = 4
 """Bytes of a reduced gradient, of a moment, of a master weight."""
 _HOST_STEP_BYTES = 28
 """Bytes per trained parameter that AdamW moves through host memory: it reads weight, gradient and two moments, and
 writes all but the gradient, 4 bytes each."""
+_BINDING_MOVES = 12
+"""Bytes that a device moves through its memory to bind one byte that it has received: 2 to copy it into the live
+weights, 10 for the checksum that is read back, whose sums, weights and products are tensors of their own
+(`worker.engine.sync.checksums.fingerprint`). On a core it agrees with what was measured: 523 MB were bound 0.9 s after
+the broadcast, where 12 bytes at 10 GB/s make 0.6 s (`python -m tests.bench.publishing`, 24 November 2026)."""
 _LANES_PER_HOST = 4
 """Accelerators that share the memory of one CPU socket: a DGX or HGX server has 8 for 2 sockets."""
 
@@ -48,7 +54,9 @@ class LaneCosts:
     shared_publish: float = 0.0
     """The publish of a snapshot, where each rank publishes its part."""
     pull: float
-    """The loading of a published version."""
+    """The loading of a published version by a rollout lane."""
+    lent_pull: float = 0.0
+    """What the loading takes longer on a trainer lane that generates, which no broadcast is for."""
     lend: float
     """The switch from training to generation, without the part that ranks share."""
     reclaim: float
@@ -97,6 +105,9 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     swapping = 0.0
     if not work.weight_transfer.shares_base:
         swapping = (work.weights_bytes + work.state_bytes) / device.host_bandwidth
+    pull = call + work.published_bytes / device.network_bandwidth + packing
+    broadcast = work.trained_bytes / device.network_bandwidth
+    binding = call + _BINDING_MOVES * work.trained_bytes / device.memory_bandwidth
     gathering_base, offloading = _gathering_base(work, device), _idle_state_bytes(work) / device.host_bandwidth
     own_offloading = 0.0 if work.zero_stage else offloading
     return LaneCosts(
@@ -107,9 +118,11 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
         # An adapter is published by the first rank alone; of all weights each rank publishes its part.
         snapshot=call + (0.0 if work.is_full else copying),
         shared_snapshot=copying if work.is_full else 0.0,
-        publish=call + (0.0 if work.is_full else packing),
-        shared_publish=packing if work.is_full else 0.0,
-        pull=call + work.published_bytes / device.network_bandwidth + packing,
+        # A lane takes in what all ranks broadcast, one shard after the other, so that more ranks are no faster.
+        publish=call + (broadcast if work.broadcasts else 0.0 if work.is_full else packing),
+        shared_publish=packing if work.is_full and not work.broadcasts else 0.0,
+        pull=binding if work.broadcasts else pull,
+        lent_pull=pull - binding if work.broadcasts else 0.0,
         lend=switch + swapping + gathering_base + own_offloading,
         reclaim=switch + swapping + own_offloading,
         shared_switch=offloading - own_offloading,
@@ -211,7 +224,7 @@ class PoolCosts:
         for index, lane in enumerate(self.lanes):
             name = lane_name(index)
             table[name, CostKind.GENERATE] = lane.generate
-            table[name, CostKind.PULL] = Cost(lane.pull)
+            table[name, CostKind.PULL] = Cost(lane.pull + (lane.lent_pull if index in are_trainers else 0.0))
             if index in are_trainers:
                 if not self.equal_counts:
                     table[name, CostKind.ACCUMULATE] = lane.accumulate
@@ -244,12 +257,14 @@ def pool_costs(
     """The expected costs of a pool with these devices.
 
     Args:
-        scorer: the device of each reward lane; by default a core, or the pool's last device where the workload says so.
+        scorer: the device of each reward lane; by default the pool's last device where the workload says so, else a
+            core, or those that a lane takes on a node of accelerators.
         fixed_share: assume the smallest or the largest share of each call's seconds that does not depend on the call's
             size, within the ranges of the devices' estimates.
     """
     if scorer is None:
-        scorer = devices[-1] if work.scores_on_devices else CPU_CORE
+        num_cores = 1 if devices[-1].name == CPU_CORE.name else SCORING_CORES
+        scorer = devices[-1] if work.scores_on_devices else scoring_cores(CPU_CORE, num_cores)
     if fixed_share is not None:
         at_end = {device: device.with_fixed_share_at(fixed_share) for device in {*devices, scorer}}
         devices, scorer = [at_end[device] for device in devices], at_end[scorer]

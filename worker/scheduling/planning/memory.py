@@ -38,6 +38,8 @@ _RESERVE_BYTES_OF_A_CORE = 0.1 * GB
 """An estimate of what a CPU lane, which has no context, needs beside its tensors."""
 MAX_STAGED_BYTES = 8 * 2**30
 """The most bytes of host memory that a rank keeps pinned for publishing; a test equates it with the engine's."""
+BROADCAST_SHARD_BYTES = 2**28
+"""The bytes of the buffer from which a rank broadcasts its shards; a test equates it with the engine's."""
 MAX_BUCKET_NUMEL = 200_000_000
 """The largest number of elements in the bucket in which gradients are reduced; a test equates it with the engine's."""
 
@@ -62,8 +64,8 @@ class LaneMemory:
     adapter: float
     """LoRA's parameters, those that generate and those that are trained."""
     copies: float = 0.0
-    """Copies of the policy beside the one that is trained: reference, older policy, shadow weights, a
-    snapshot."""
+    """Copies of the policy beside the one that is trained, or that generates: reference, older policy, shadow weights,
+    a snapshot, a version received by broadcast."""
     gradients: float = 0.0
     optimizer: float = 0.0
     """The optimizer's moments and master weights."""
@@ -174,7 +176,9 @@ def _while_training(work: Workload, device: Accelerator, num_ranks: int, *, gene
 
 def _while_publishing(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
     between = _between_steps(work, device, num_ranks, generates=generates)
-    return replace(between, copies=between.copies + _snapshot(work, num_ranks))
+    snapshot = _snapshot(work, num_ranks)
+    sent = min(snapshot, BROADCAST_SHARD_BYTES) if work.broadcasts else 0.0
+    return replace(between, copies=between.copies + snapshot + sent)
 
 
 def _while_switching(work: Workload, device: Accelerator, num_ranks: int) -> LaneMemory:
@@ -211,6 +215,7 @@ def _while_generating(work: Workload, device: Accelerator, num_ranks: int, *, tr
     generating = LaneMemory(
         weights=work.weights_bytes,
         adapter=0.0 if work.is_full else work.trained_bytes,
+        copies=work.trained_bytes if work.broadcasts and not trains else 0.0,
         activations=generation_activations(work),
         decoder=_decoder(work),
         trajectories=_trajectory_bytes(work),
@@ -290,8 +295,9 @@ def _snapshot(work: Workload, num_ranks: int) -> float:
 
 
 def _snapshot_beside(work: Workload, num_ranks: int) -> float:
-    """The version being published while the lane trains or generates, which only happens at staleness 1."""
-    return _snapshot(work, num_ranks) if work.copies.stale else 0.0
+    """The version being published while the lane trains or generates: at staleness 1, and where lanes have received it
+    and its copy is still on the way to the object store."""
+    return _snapshot(work, num_ranks) if work.copies.stale or work.broadcasts else 0.0
 
 
 def _decoder(work: Workload) -> float:

@@ -7,7 +7,7 @@ Invariant: a base model without a profile of its own gets no warning, rather tha
 from collections.abc import Iterator, Mapping, Sequence
 
 from worker.contracts.deepspeed import ZeroConfig
-from worker.contracts.names import Placement, Tuning
+from worker.contracts.names import Placement, Publishing, Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory import LaneMemory, MemoryRole, host_bytes, lane_memory, staged_bytes
 from worker.scheduling.planning.workload import Workload
@@ -23,6 +23,8 @@ _REMEDIES: Sequence[Mapping[str, Mapping[str, object]]] = (
 )
 """Changes to a spec, by section, of which the first that fits is proposed; in the order of what they cost in time.
 Where `gradient_checkpointing` is empty, as much is recomputed as is needed."""
+_ROLLOUT_REMEDIES: Sequence[Mapping[str, Mapping[str, object]]] = ({"pipeline": {"publishing": Publishing.STORE}},)
+"""The same for rollout lanes."""
 _NUM_PARTS_NAMED = 3
 """The largest parts of a lane's memory that a warning names: with them it stays one sentence."""
 
@@ -62,9 +64,7 @@ def _warning(role: MemoryRole, memory: LaneMemory, device: Accelerator) -> str:
 
 
 def _remedy(spec: RunSpec, role: MemoryRole, device: Accelerator) -> str:
-    if role is MemoryRole.ROLLOUT:
-        return "Lower `batch.fragment_size`, or take devices with more memory."
-    for sections in _REMEDIES:
+    for sections in _ROLLOUT_REMEDIES if role is MemoryRole.ROLLOUT else _REMEDIES:
         tried = spec.model_copy(
             update={name: getattr(spec, name).model_copy(update=changes) for name, changes in sections.items()}
         )
@@ -75,7 +75,10 @@ def _remedy(spec: RunSpec, role: MemoryRole, device: Accelerator) -> str:
                 for field, value in changes.items()
                 if getattr(getattr(spec, name), field) != value
             )
-            return f"It would fit with {changes_named}{_host_memory(tried)}."
+            hosts = "" if role is MemoryRole.ROLLOUT else _host_memory(tried)
+            return f"It would fit with {changes_named}{hosts}."
+    if role is MemoryRole.ROLLOUT:
+        return "Lower `batch.fragment_size`, or take devices with more memory."
     others = ", or train a LoRA (`tuning: lora`)" if spec.tuning is Tuning.FULL else ""
     return f"Give it more trainer lanes, smaller images or devices with more memory{others}."
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec, RewardFlowSpec
 from worker.contracts.families import FAMILY_TRAITS
-from worker.contracts.names import GuidanceKind, Placement, StaleClip, Tuning
+from worker.contracts.names import GuidanceKind, Placement, Publishing, StaleClip, Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER
 from worker.scheduling.profiles.hardware import Estimate
@@ -225,6 +225,8 @@ class Workload:
     scores_on_devices: bool = False
     """Whether reward lanes have devices like the others; otherwise each has a CPU core."""
     weight_transfer: WeightTransfer = WeightTransfer()
+    broadcasts: bool = False
+    """Whether versions are broadcast to the memory of rollout lanes (`pipeline.publishing: direct`)."""
     share_without_spread: float = 0.0
     """The share of draws of groups without spread. It depends on prompts, policy and reward, so a plan assumes 0 unless
     it is made for a run that has measured it: generation is then underestimated where groups are drawn again, and
@@ -260,6 +262,7 @@ class Workload:
             pixels_decoded_together=MAX_PIXELS_DECODED_TOGETHER,
             scoring=ScoringCost.of(spec),
             scores_on_devices=spec.lanes.rewards_on_gpus,
+            broadcasts=spec.pipeline.publishing is Publishing.DIRECT,
         )
 
     @property

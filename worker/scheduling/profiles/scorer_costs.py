@@ -1,7 +1,8 @@
 """What scorers cost a reward lane: floating-point operations of networks, and seconds of a core for the rest.
 
-Networks run on the lane's device: on a GPU in bf16 at its rate, unless a reward asks for fp32, and on a CPU in fp32.
-Everything else runs on one core of its host. A remote scorer's work is done elsewhere and costs nothing here.
+Networks run on the lane's device: on a GPU in bf16 at its rate, unless a reward asks for fp32, and on a CPU in fp32 on
+the cores that the lane takes (`scoring_cores`). Everything else runs on one core of its host. A remote scorer's work is
+done elsewhere and costs nothing here.
 Invariant: every reward has an entry, and only priors are here.
 
 Sources: operations counted by torch's flop counter on CLIP's published configurations, for an image and a text of 77
@@ -9,11 +10,38 @@ tokens; BLIP by its parameters and tokens. Seconds measured on 21 November 2026,
 (family 26, 2.6 GHz): images of 512² and 1024², clips of 9 frames of 256².
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import WeightsSettings
 from worker.contracts.run_spec import RunSpec
+from worker.scheduling.profiles.hardware import Accelerator, Estimate
+
+_EFFICIENCY_OF_A_CORE = Estimate(0.93, 0.90, 1.0)
+"""The share of a core's peak that the towers reach. Measured on 24 November 2026 with torch 2.13 on the core of
+`hardware.CPU_CORE` (100 GFLOP/s), with published widths and depths and random weights, 4 images of 512² with one text,
+preprocessing included, the fastest of 8 and 5 rounds, since others used the machine: CLIP-L 1.79 s an image (0.92 of
+the peak), CLIP-H 3.67 s (0.94). They are large matrix products, so that they come closer to it than a small diffusion
+model."""
+_SERIAL_SHARE = Estimate(0.07, 0.04, 0.09)
+"""The share of a tower's seconds that more cores do not shorten (Amdahl). From the same rounds on 2 threads: CLIP-L
+0.98 s (1.83 times as fast, 0.09), CLIP-H 1.91 s (1.93 times, 0.04). More than 2 cores were not measured."""
+SCORING_CORES = 8
+"""The cores of a lane that scores beside accelerators: half of the node's (`threads_of_scoring` in the engine), of the
+16 that a node with one card has at least, an estimate. Of 112 it takes 56, which by the serial share are 2.2 times as
+fast as these."""
+
+
+def scoring_cores(core: Accelerator, number: int) -> Accelerator:
+    """So many cores such as `core`, as a device of scorers' networks."""
+    gain = 1 / (_SERIAL_SHARE.value + (1 - _SERIAL_SHARE.value) / number)
+    return replace(
+        core,
+        peak_flops=gain * core.peak_flops,
+        fp32_flops=gain * core.fp32_flops,
+        generation_efficiency=_EFFICIENCY_OF_A_CORE,
+    )
+
 
 NUM_JUDGED_FRAMES = 8
 """The number of frames of a clip that an image scorer judges; a test equates it with the engine's."""

@@ -197,6 +197,13 @@ class PipelineSpec(Model):
     sampling). Empty: 2. Likelihoods are means over all latent dimensions, so weights are close to 1 and the bound is
     rarely reached; lower it towards 1 when single samples dominate the update.
     """
+    publishing: Literal["store", "direct"] | str
+    """
+    How rollout lanes get each new policy version. `store` is usual: a LoRA passes Ray's object store in a fraction
+    of a second. `direct` broadcasts from the trainer lanes to the memory of the rollout lanes, over NCCL between GPUs,
+    while those still generate; it is for all weights of a large model, and needs room for a second copy of them on
+    each rollout lane. Lanes that a broadcast does not reach, and lent trainer lanes, fetch the copy in the store.
+    """
     deterministic: bool
     """
     Accumulate gradients in the order of prompts, never of arrival, so that one trainer rank reaches bitwise the same

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tests.bench.gpu.stage_runner import StageRun
 from tests.bench.gpu.stages import (
+    broadcasts,
     ceilings,
     decoding,
     families,
@@ -31,5 +32,6 @@ STAGES: Mapping[str, StageRun] = {
     "transport": transport.run,
     "offload": offload.run,
     "ranks": ranks.run,
+    "broadcasts": broadcasts.run,
 }
 """By name, as in `stage_budgets.BUDGETS`; a test equates the two."""

@@ -1,0 +1,179 @@
+"""Broadcasts between trainer ranks and lanes, each of them a thread with groups of its own over loopback."""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+
+from worker.engine.errors import BroadcastError, SyncError
+from worker.engine.sync import broadcast_receiver, broadcast_sender
+from worker.engine.sync.binding import bind
+from worker.engine.sync.broadcast_plan import BroadcastEndpoint, BroadcastPlan
+from worker.engine.sync.broadcast_receiver import BroadcastReceiver
+from worker.engine.sync.broadcast_sender import BroadcastSender
+from worker.engine.sync.checksums import checksum
+from worker.engine.sync.flat_shards import layout_of
+from worker.engine.types import PullReceipt, version_checksum
+
+CPU = torch.device("cpu")
+Shards = Sequence[Mapping[str, torch.Tensor]]
+
+
+def weights(seed: int) -> Shards:
+    """Three shards, with odd sizes and two dtypes."""
+    torch.manual_seed(seed)
+    return (
+        {"a": torch.randn(3, 5), "b": torch.randn(7).to(torch.bfloat16)},
+        {"c": torch.randn(11, 2)},
+        {"d": torch.randn(1), "e": torch.randn(130).to(torch.bfloat16)},
+    )
+
+
+def opened(num_sources: int) -> tuple[list[BroadcastSender], tuple[BroadcastEndpoint, ...]]:
+    senders = [BroadcastSender("127.0.0.1", CPU) for _ in range(num_sources)]
+    layouts = tuple(layout_of(shard) for shard in weights(0))
+    return senders, tuple(BroadcastEndpoint(address="127.0.0.1", port=each.port, layouts=layouts) for each in senders)
+
+
+def send(senders: Sequence[BroadcastSender], plan: BroadcastPlan, version: int, shards: Shards) -> list[str]:
+    """Send from all sources at once; the errors."""
+
+    def of(source: int) -> str:
+        try:
+            senders[source].send(plan, source, version, {index: shards[index] for index in plan.shards_of(source)})
+        except BroadcastError as error:
+            return str(error)
+        return ""
+
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(of, range(len(senders))))
+
+
+def pull(
+    receiver: BroadcastReceiver, version: int, shards: Shards, *, number: int = 1
+) -> tuple[PullReceipt | None, str]:
+    """Bind a version to a model of another one, and read it back."""
+    live = {name: torch.nn.Parameter(torch.full_like(tensor, 9)) for shard in shards for name, tensor in shard.items()}
+    with receiver.taken(number, version, [checksum(shard) for shard in shards]) as (received, reason):
+        return (None if received is None else bind(live, received)), reason
+
+
+def started(receiver: BroadcastReceiver, plan: BroadcastPlan, version: int) -> threading.Thread:
+    thread = threading.Thread(target=receiver.receive, args=(plan, version))
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("num_sources", [1, 2])
+def test_every_lane_binds_the_bits_of_every_version_that_was_broadcast(num_sources: int) -> None:
+    senders, sources = opened(num_sources)
+    receivers = {lane: BroadcastReceiver(lane, CPU) for lane in ("rollout-0", "rollout-1")}
+    plan = BroadcastPlan(number=1, sources=sources, lanes=tuple(receivers))
+    for version in range(3):
+        shards = weights(version)
+        threads = [started(receiver, plan, version) for receiver in receivers.values()]
+        assert send(senders, plan, version, shards) == [""] * num_sources
+        for receiver in receivers.values():
+            receipt, reason = pull(receiver, version, shards)
+            assert receipt is not None and not reason
+            assert receipt.sha256 == version_checksum([checksum(shard) for shard in shards])
+            assert receipt.num_bound_tensors == 5
+        for thread in threads:
+            thread.join()
+
+
+def test_other_bits_than_were_published_are_refused_by_the_read_back() -> None:
+    (sender,), sources = opened(1)
+    receiver = BroadcastReceiver("rollout-0", CPU)
+    plan = BroadcastPlan(number=1, sources=sources, lanes=("rollout-0",))
+    thread = started(receiver, plan, 1)
+    assert send([sender], plan, 1, weights(1)) == [""]
+    with pytest.raises(SyncError, match="read back"):
+        pull(receiver, 1, weights(2))
+    thread.join()
+
+
+def test_a_lane_that_is_not_there_ends_the_broadcast_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broadcast_sender, "READY_SECONDS", 0.3)
+    (sender,), sources = opened(1)
+    receiver = BroadcastReceiver("rollout-0", CPU)
+    plan = BroadcastPlan(number=1, sources=sources, lanes=("rollout-0", "rollout-1"))
+    thread = started(receiver, plan, 1)
+    (error,) = send([sender], plan, 1, weights(1))
+    assert "`rollout-1` was not there" in error
+    thread.join(10)
+    assert not thread.is_alive()
+    assert pull(receiver, 1, weights(1)) == (None, error)
+    # A plan without the lane works with the same ranks.
+    plan = BroadcastPlan(number=2, sources=sources, lanes=("rollout-0",))
+    thread = started(receiver, plan, 2)
+    assert send([sender], plan, 2, weights(2)) == [""]
+    assert pull(receiver, 2, weights(2), number=2)[0] is not None
+    thread.join()
+
+
+def test_a_source_stops_waiting_when_the_driver_says_so() -> None:
+    (sender,), sources = opened(1)
+    plan = BroadcastPlan(number=1, sources=sources, lanes=("rollout-0",))
+    began = time.monotonic()
+    threading.Timer(0.2, sender.stop, [1, "lane `rollout-0` was lost"]).start()
+    assert send([sender], plan, 1, weights(1)) == ["lane `rollout-0` was lost"]
+    assert time.monotonic() - began < 5
+
+
+def test_a_lane_stops_waiting_when_the_driver_says_so() -> None:
+    senders, sources = opened(1)
+    receiver = BroadcastReceiver("rollout-0", CPU)
+    thread = started(receiver, BroadcastPlan(number=1, sources=sources, lanes=("rollout-0",)), 1)
+    time.sleep(0.2)
+    assert senders and thread.is_alive()
+    receiver.stop(1, "a trainer lane was lost")
+    thread.join(5)
+    assert not thread.is_alive()
+    assert pull(receiver, 1, weights(1)) == (None, "a trainer lane was lost")
+
+
+def test_a_lane_whose_source_is_gone_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(broadcast_receiver, "CONNECT_SECONDS", 0.3)
+    sources = opened(1)[1]
+    receiver = BroadcastReceiver("rollout-0", CPU)
+    thread = started(receiver, BroadcastPlan(number=1, sources=sources, lanes=("rollout-0",)), 1)
+    thread.join(15)
+    assert not thread.is_alive()
+    receipt, reason = pull(receiver, 1, weights(1))
+    assert receipt is None and reason
+
+
+def test_a_lane_that_received_another_version_says_which() -> None:
+    (sender,), sources = opened(1)
+    receiver = BroadcastReceiver("rollout-0", CPU)
+    assert pull(receiver, 1, weights(1)) == (None, "its process was started later")
+    plan = BroadcastPlan(number=1, sources=sources, lanes=("rollout-0",))
+    for version in (1, 2):
+        thread = started(receiver, plan, version)
+        assert send([sender], plan, version, weights(version)) == [""]
+        thread.join()
+    assert pull(receiver, 1, weights(1)) == (None, "it has received version 2 since")
+
+
+def test_buffers_are_not_written_while_a_version_is_bound() -> None:
+    (sender,), sources = opened(1)
+    receiver = BroadcastReceiver("rollout-0", CPU)
+    plan = BroadcastPlan(number=1, sources=sources, lanes=("rollout-0",))
+    thread = started(receiver, plan, 1)
+    assert send([sender], plan, 1, weights(1)) == [""]
+    thread.join()
+    with ThreadPoolExecutor() as pool:
+        with receiver.taken(1, 1, [checksum(shard) for shard in weights(1)]) as (received, _):
+            thread = started(receiver, plan, 2)
+            sending = pool.submit(send, [sender], plan, 2, weights(2))
+            time.sleep(0.3)
+            assert received is not None and not sending.done()
+            for shard, published in zip(received.shards(), weights(1), strict=True):
+                assert checksum(shard.tensors) == checksum(published)
+        assert sending.result(10) == [""]
+    thread.join()
+    assert pull(receiver, 2, weights(2))[0] is not None
