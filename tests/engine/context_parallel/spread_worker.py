@@ -41,6 +41,8 @@ class Case:
     prompt: str = "a red square"
     batched_cfg: bool = False
     compilation: Compilation = Compilation.OFF
+    num_frames: int = 9
+    """Of a clip."""
 
     @property
     def spec(self) -> RunSpec:
@@ -49,7 +51,7 @@ class Case:
         return run_spec_of(
             self.family,
             sampling={
-                "num_frames": 9 if is_clip else 1,
+                "num_frames": self.num_frames if is_clip else 1,
                 "guidance_scale": 2.0,
                 "batched_cfg": self.batched_cfg and not is_embedded,
             },

@@ -43,7 +43,8 @@ class RolloutActor(GeneratingActor):
         from worker.engine.context_parallel.spreading import check_spreadable
         from worker.engine.models.registry import load_model
 
-        check_spreadable(load_model(spec.base_model, base_model_path, parts=frozenset()), len(devices))
+        model = load_model(spec.base_model, base_model_path, parts=frozenset())
+        check_spreadable(model, spec.sampling, len(devices))
         followers = LaneFollowers(self.lane, devices[1:])
         followers.load(spec, base_model_path)
         return followers

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from worker.engine.context_parallel.group import received, send
-from worker.engine.context_parallel.spreading import numbers_of_tokens
+from worker.engine.context_parallel.spreading import num_divided_prompt_tokens
 from worker.engine.errors import DeviceMemoryError, LaneSpreadError
 from worker.engine.models.experts import experts_of
 
@@ -50,7 +50,7 @@ class SpreadCalls:
         """Whether a pass has failed, so that followers can be told nothing more."""
         for name, expert in experts_of(transformer).items():
             # What diffusers has put around it divides and joins the tokens.
-            expert.forward = partial(self._forward, name, expert, expert.forward)
+            expert.forward = partial(self._forward, name, expert.forward)
 
     def begin(self) -> None:
         """Called when the followers follow, or are about to."""
@@ -63,9 +63,9 @@ class SpreadCalls:
         send(None)
         self.is_broken = False
 
-    def _forward(self, name: str, expert: torch.nn.Module, own: Callable[..., Any], **inputs: Any) -> Any:
+    def _forward(self, name: str, own: Callable[..., Any], **inputs: Any) -> Any:
         assert self._is_open, "a spread transformer predicts between `begin` and `end` only"
-        self._check_lengths(expert, inputs)
+        self._check_prompt(inputs)
         self.is_broken = True
         try:
             _send_call(name, inputs)
@@ -79,11 +79,12 @@ class SpreadCalls:
         self.is_broken = False
         return output
 
-    def _check_lengths(self, expert: torch.nn.Module, inputs: Mapping[str, Any]) -> None:
-        if (least := min(numbers_of_tokens(expert, inputs))) < self._size:
+    def _check_prompt(self, inputs: Mapping[str, Any]) -> None:
+        num_tokens = num_divided_prompt_tokens(inputs)
+        if num_tokens is not None and num_tokens < self._size:
             raise LaneSpreadError(
-                f"a sample and its prompt must have at least {self._size} tokens each on a lane of {self._size} GPUs, "
-                f"got {least}: set `performance.context_parallel` to off, or take longer prompts or larger samples"
+                f"every prompt, the negative one too, must have at least {self._size} tokens on a lane of {self._size} "
+                f"GPUs, got {num_tokens}: set `performance.context_parallel` to off, or write longer prompts"
             )
 
 

@@ -21,6 +21,7 @@ from diffusers import ContextParallelConfig
 from torch.distributed.device_mesh import init_device_mesh
 
 from worker.contracts.performance import SPREADABLE_FAMILIES
+from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.experts import experts_of
@@ -29,16 +30,24 @@ _CLIP_DIMS = 5
 """Dimensions of a clip's latents (N, C, F, H, W), of which the transformer makes tokens itself."""
 
 
-def check_spreadable(model: ModelAdapter, size: int) -> None:
+def check_spreadable(model: ModelAdapter, sampling: SamplingSpec, size: int) -> None:
     """Check that the predictions of `model`, of which the configs are enough, can be spread over `size` GPUs.
 
     Raises:
-        ModelLoadError: for a family without a plan, or a number of attention heads that `size` does not divide.
+        ModelLoadError: for a family without a plan, or a number of attention heads or of a sample's tokens that `size`
+            does not divide.
     """
     setting = "`performance.context_parallel` must be off for a rollout lane of"
     if model.family not in SPREADABLE_FAMILIES:
         raise ModelLoadError(f"{setting} {size} GPUs and {model.family}: diffusers has no plan for its transformer")
+    shape = model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
     for expert in experts_of(model.transformer).values():
+        if (num_tokens := _num_tokens(expert, torch.empty(1, *shape, device="meta"))) % size:
+            raise ModelLoadError(
+                f"{setting} {size} GPUs, since {size} does not divide the {num_tokens} tokens of a sample of "
+                f"{sampling.height} × {sampling.width} pixels and {sampling.num_frames} frames: turn it off, or take a "
+                f"`sampling.width` whose number of tokens in a row is a multiple of {size}"
+            )
         num_heads: int = expert.config.num_attention_heads
         if num_heads % size:
             fitting = ", ".join(str(number) for number in range(1, num_heads + 1) if num_heads % number == 0)
@@ -70,21 +79,26 @@ def spread(transformer: torch.nn.Module, device: torch.device, size: int) -> Non
         expert.register_forward_pre_hook(partial(_choose_parts, config), with_kwargs=True)
 
 
-def numbers_of_tokens(expert: torch.nn.Module, inputs: Mapping[str, Any]) -> tuple[int, ...]:
-    """The lengths of the sequences that the plan divides in a call of `expert` with `inputs`."""
-    latents: torch.Tensor = inputs["hidden_states"]
+def num_divided_prompt_tokens(inputs: Mapping[str, Any]) -> int | None:
+    """The tokens of the prompt in a call with `inputs`, where the plan divides them as it does those of the sample.
+    `None` for Wan, whose plan leaves the prompt whole: divided tokens of the clip attend to all of it."""
+    is_clip = inputs["hidden_states"].dim() == _CLIP_DIMS
+    return None if is_clip else int(inputs["encoder_hidden_states"].shape[1])
+
+
+def _num_tokens(expert: torch.nn.Module, latents: torch.Tensor) -> int:
+    """The tokens of one sample of `latents`."""
     if latents.dim() == _CLIP_DIMS:
-        # The plan of Wan leaves the prompt whole: its tokens are attended to across, by divided tokens of the clip.
-        return (prod(latents.shape[2:]) // prod(expert.config.patch_size),)
-    return latents.shape[1], inputs["encoder_hidden_states"].shape[1]
+        return prod(latents.shape[2:]) // prod(expert.config.patch_size)
+    return int(latents.shape[1])
 
 
 def _choose_parts(
     config: ContextParallelConfig, expert: torch.nn.Module, _: tuple[Any, ...], inputs: dict[str, Any]
 ) -> None:
-    """Choose parts of unlike lengths where the tokens cannot be divided equally, as those of Qwen-Image's prompts.
-    Then the ranks also tell each other the lengths, four times in each attention, so it is not done always."""
-    config.ulysses_anything = any(number % config.ulysses_degree for number in numbers_of_tokens(expert, inputs))
+    """Choose parts of unlike lengths where a prompt's tokens cannot be divided equally, as Qwen-Image's, which are not
+    padded. Then the ranks also tell each other the lengths, four times in each attention, so it is not done always."""
+    config.ulysses_anything = bool((num_divided_prompt_tokens(inputs) or 0) % config.ulysses_degree)
 
 
 @contextmanager
