@@ -13,6 +13,7 @@ from diffusers.models.attention_dispatch import _AttentionBackendRegistry
 
 from tests.engine.context_parallel.spread_worker import Case
 from tests.engine.models.conftest import CheckpointOf
+from tests.engine.models.family_checks import sampling_of
 from tests.engine.rank_processes import run_rank_processes
 from worker.contracts.names import ModelFamily
 from worker.contracts.performance import SPREADABLE_BACKENDS, SPREADABLE_FAMILIES, AttentionBackend, Compilation
@@ -29,14 +30,12 @@ WORKER = "tests.engine.context_parallel.spread_worker"
 TOLERANCE = 1e-5
 IN_FAST_TESTS = (ModelFamily.FLUX, ModelFamily.WAN)
 """One family whose plan divides the prompt's tokens, one that makes clips."""
-NUM_TOKENS = dict.fromkeys(SPREADABLE_FAMILIES, 24) | {ModelFamily.WAN: 18, ModelFamily.WAN22: 18}
-"""Of a sample in the tiny models: 4 × 6 patches of a picture, 2 × 3 of 3 latent frames of a clip."""
 ODD_PROMPT = "a red squares"
 """Its tokens cannot be divided by two in Qwen-Image, whose prompts are not padded."""
 
 
 def assert_same(result: dict[str, Any], *, num_parts: int, num_tokens: int) -> None:
-    assert result["num_tokens_of_block"] in (num_tokens // num_parts, -(-num_tokens // num_parts))
+    assert result["num_tokens_of_block"] * num_parts == num_tokens
     torch.testing.assert_close(result["together"], result["alone"], rtol=0, atol=TOLERANCE)
     together, alone = result["fragment_together"], result["fragment_alone"]
     for name in ("states", "means"):
@@ -47,11 +46,17 @@ def assert_same(result: dict[str, Any], *, num_parts: int, num_tokens: int) -> N
     np.testing.assert_allclose(together["images"].astype(int), alone["images"].astype(int), atol=1)
 
 
+def num_tokens_of(case: Case) -> int:
+    """4 × 6 patches of a picture, 2 × 3 of each latent frame of a clip."""
+    is_clip = case.family in (ModelFamily.WAN, ModelFamily.WAN22)
+    return 6 * (1 + (case.num_frames - 1) // 4) if is_clip else 24
+
+
 def assert_all_same(cases: list[Case], folder: Path, *, num_ranks: int) -> None:
     """Every pass of rank 0 is followed by all others, and draws what one rank draws."""
     results, *followers = run_rank_processes(WORKER, cases, folder, world_size=num_ranks)
     for number, (case, result) in enumerate(zip(cases, results, strict=True)):
-        assert_same(result, num_parts=num_ranks, num_tokens=NUM_TOKENS[case.family])
+        assert_same(result, num_parts=num_ranks, num_tokens=num_tokens_of(case))
         for passes in followers:
             predicted, drawn = passes[number]
             assert drawn == 4 * predicted > 0 or (case.family is ModelFamily.WAN22 and drawn > 0)
@@ -94,9 +99,10 @@ def test_every_family_with_a_plan_is_spread_over_two_gpus(checkpoint_of: Checkpo
 
 @pytest.mark.slow
 def test_four_gpus_draw_what_one_draws(with_four_heads: Callable[[ModelFamily], str], tmp_path: Path) -> None:
-    """FLUX's prompts of 6 tokens and clips of 18 cannot be divided by four equally."""
+    """FLUX's prompts of 6 tokens cannot be divided by four equally."""
     families = (ModelFamily.FLUX, ModelFamily.FLUX2, ModelFamily.QWEN_IMAGE, ModelFamily.WAN)
-    cases = [Case(family=family, path=with_four_heads(family)) for family in families]
+    # 4 latent frames, whose 24 tokens four divides.
+    cases = [Case(family=family, path=with_four_heads(family), num_frames=13) for family in families]
     assert_all_same(cases, tmp_path, num_ranks=4)
 
 
@@ -120,21 +126,28 @@ def test_backends_that_can_be_spread_are_those_of_diffusers() -> None:
 
 def test_a_number_of_gpus_that_does_not_divide_the_heads_is_refused(checkpoint_of: CheckpointOf) -> None:
     model = load_model(BaseModelSpec(family=ModelFamily.WAN), checkpoint_of(ModelFamily.WAN), parts=frozenset())
-    check_spreadable(model, 2)
+    clip = sampling_of(ModelFamily.WAN, num_frames=9)
+    check_spreadable(model, clip, 2)
     with pytest.raises(ModelLoadError, match=r"3 does not divide the 2 attention heads .* one of 1, 2"):
-        check_spreadable(model, 3)
+        check_spreadable(model, clip, 3)
+
+
+def test_a_number_of_gpus_that_does_not_divide_the_tokens_is_refused(checkpoint_of: CheckpointOf) -> None:
+    model = load_model(BaseModelSpec(family=ModelFamily.WAN), checkpoint_of(ModelFamily.WAN), parts=frozenset())
+    with pytest.raises(ModelLoadError, match=r"4 does not divide the 18 tokens .* `sampling.width`"):
+        check_spreadable(model, sampling_of(ModelFamily.WAN, num_frames=9), 4)
 
 
 def test_a_family_without_a_plan_is_refused(checkpoint_of: CheckpointOf) -> None:
     model = load_model(BaseModelSpec(family=ModelFamily.SD3), checkpoint_of(ModelFamily.SD3), parts=frozenset())
     with pytest.raises(ModelLoadError, match="must be off for a rollout lane of 2 GPUs and sd3"):
-        check_spreadable(model, 2)
+        check_spreadable(model, sampling_of(ModelFamily.SD3), 2)
 
 
 def test_a_prompt_of_fewer_tokens_than_gpus_is_refused_before_anything_is_sent() -> None:
     expert = torch.nn.Identity()
     calls = SpreadCalls(expert, 8)
     calls.begin()
-    with pytest.raises(LaneSpreadError, match=r"at least 8 tokens each .* got 5"):
+    with pytest.raises(LaneSpreadError, match=r"at least 8 tokens .* got 5"):
         expert.forward(hidden_states=torch.zeros(1, 64, 4), encoder_hidden_states=torch.zeros(1, 5, 4))
     assert not calls.is_broken
