@@ -4,11 +4,13 @@ each prediction over them, where the spec says so; this process is the first of 
 import logging
 import time
 from collections.abc import Sequence
+from typing import ClassVar
 
 from worker.contracts.device_masks import entries
 from worker.contracts.performance import ContextParallel
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
+from worker.engine.actors.follower import FollowerActor
 from worker.engine.actors.generating import GeneratingActor
 from worker.engine.actors.lane_followers import LaneFollowers
 from worker.engine.actors.reports import CallReport
@@ -17,6 +19,9 @@ logger = logging.getLogger(__name__)
 
 
 class RolloutActor(GeneratingActor):
+    follower_class: ClassVar = FollowerActor
+    """The class of the actors of the lane's other GPUs."""
+
     def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[Prompt]) -> CallReport[None]:
         """Load the model. The run's `prompts` are encoded first, so that text encoders and transformer are never in
         memory together."""
@@ -45,6 +50,6 @@ class RolloutActor(GeneratingActor):
 
         model = load_model(spec.base_model, base_model_path, parts=frozenset())
         check_spreadable(model, spec.sampling, len(devices))
-        followers = LaneFollowers(self.lane, devices[1:])
+        followers = LaneFollowers(self.lane, devices[1:], actor_class=self.follower_class)
         followers.load(spec, base_model_path)
         return followers
