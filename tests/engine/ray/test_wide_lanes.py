@@ -217,3 +217,15 @@ def test_a_version_of_which_a_follower_binds_no_tensor_fails(
     followers.load(make_spec(lora={"targets": ["norm1.linear"]}), tiny_checkpoint)
     with pytest.raises(LaneSpreadError, match=r"GPU 1 of lane .* rank 1 of 2: SyncError: 0 of \d+ published tensors"):
         followers.bind(Bound(version), remote(version))
+
+
+def test_a_trainer_lane_of_two_gpus_is_refused(ray_address: str, make_spec: SpecMaker) -> None:
+    grant = LaneGrant(lane="trainer-0", role=LaneRole.TRAINER, node="local")
+    lanes = ClusterLanes([widened(grant)], DriverClock())
+    lanes.open()
+    try:
+        load = lanes["trainer-0"].actor.load.remote(make_spec(), "", 0, 1, None, ())
+        with pytest.raises(LaneSpreadError, match="a trainer lane must have 1 GPU, `trainer-0` was granted 2"):
+            ray.get(load, timeout=60)
+    finally:
+        lanes.close()
