@@ -31,7 +31,7 @@ class FollowerActor(LaneActor):
     def join(self, rank: int, size: int, port: int) -> CallReport[None]:
         """Join the lane's group of `size` ranks at the store on `port`, and spread the transformer."""
         start = time.monotonic()
-        from worker.engine.context_parallel.group import join_group
+        from worker.engine.context_parallel.lane_group import join_group
         from worker.engine.context_parallel.spreading import spread
 
         join_group(rank, size, port)

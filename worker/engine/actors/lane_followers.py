@@ -66,7 +66,7 @@ class LaneFollowers:
     def join(self, model: "ModelAdapter") -> None:
         """As `Followers.join`. Raises `LaneSpreadError` for a follower that could not load."""
         from worker.engine.context_parallel.calls import SpreadCalls
-        from worker.engine.context_parallel.group import join_group, open_store
+        from worker.engine.context_parallel.lane_group import join_group, open_store
         from worker.engine.context_parallel.spreading import spread
 
         for rank, loading in self._loading.items():
@@ -159,7 +159,7 @@ class LaneFollowers:
 
     def _end_all(self) -> None:
         """End the followers, so that a collective with them ends, too. The lane can only be started again then."""
-        from worker.engine.context_parallel.group import abort_group
+        from worker.engine.context_parallel.lane_group import abort_group
 
         for actor in self._actors.values():
             ray.kill(actor, no_restart=True)

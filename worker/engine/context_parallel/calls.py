@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from worker.engine.context_parallel.group import received, send
+from worker.engine.context_parallel.lane_group import received, send
 from worker.engine.context_parallel.spreading import num_divided_prompt_tokens
 from worker.engine.errors import DeviceMemoryError, LaneSpreadError
 from worker.engine.models.experts import experts_of
