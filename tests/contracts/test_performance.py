@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from worker.contracts.performance import AttentionBackend, Compilation
+from worker.contracts.performance import AttentionBackend, Compilation, ContextParallel
 from worker.contracts.run_spec import RunSpec
 
 
@@ -81,3 +81,34 @@ def test_what_cannot_go_together_is_refused(sections: dict[str, Any], message: s
 
 def test_repeatable_kernels_go_with_determinism() -> None:
     spec_with(performance={"compilation": "aot_eager", "attention": "_native_math"}, pipeline={"deterministic": True})
+
+
+@pytest.mark.parametrize(
+    ("sections", "expected"),
+    [
+        ({}, ContextParallel.ULYSSES),
+        ({"performance": {"context_parallel": "off"}}, ContextParallel.OFF),
+        ({"base_model": {"family": "sd3"}}, ContextParallel.OFF),
+        ({"base_model": {"family": "hunyuan_video"}}, ContextParallel.OFF),
+        ({"performance": {"attention": "_native_math"}}, ContextParallel.OFF),
+        ({"pipeline": {"deterministic": True}}, ContextParallel.OFF),
+    ],
+)
+def test_auto_spreads_predictions_where_family_kernel_and_determinism_allow_it(
+    sections: dict[str, Any], expected: ContextParallel
+) -> None:
+    assert spec_with(**sections).kernels.context_parallel is expected
+
+
+@pytest.mark.parametrize(
+    ("sections", "reason"),
+    [
+        ({"base_model": {"family": "z_image"}}, "must be auto or off for z_image, got ulysses: diffusers has plans"),
+        ({"performance": {"attention": "xformers"}}, "with `performance.attention` xformers, got ulysses: take one of"),
+        ({"pipeline": {"deterministic": True}}, "with `pipeline.deterministic`, got ulysses: matrix products"),
+    ],
+)
+def test_spreading_that_cannot_be_is_refused_with_the_spec(sections: dict[str, Any], reason: str) -> None:
+    performance = {**sections.get("performance", {}), "context_parallel": "ulysses"}
+    with pytest.raises(ValueError, match=f"`performance.context_parallel` .*{reason}"):
+        spec_with(**{**sections, "performance": performance})

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from diffusers import AutoencoderKL, FlowMatchEulerDiscreteScheduler, FluxPipeli
 
 from tests.engine.driving import LANE_RESOURCES, local_cluster
 from tests.engine.telemetry.ingest_server import Ingest, start_ingest
+from worker.contracts.node_reports import GPU_TRACE_VARIABLE
 from worker.contracts.run_spec import RunSpec
 from worker.fixtures.shapes.caption_encoders import (
     EMBEDDING_DIM,
@@ -119,8 +121,13 @@ def process_group() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def ray_address() -> Iterator[str]:
-    """The address of a local Ray cluster for all tests of the session."""
-    with local_cluster(num_cpus=8, resources=dict.fromkeys(LANE_RESOURCES.values(), 1.0)) as address:
+    """The address of a local Ray cluster for all tests of the session. Its processes take GPUs for recorded ones, so
+    that a lane that is granted some computes on the CPU."""
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv(GPU_TRACE_VARIABLE, "none is read")
+            cluster = local_cluster(num_cpus=8, resources=dict.fromkeys(LANE_RESOURCES.values(), 1.0))
+            address = stack.enter_context(cluster)
         yield address
 
 

@@ -20,8 +20,9 @@ MAX_POOL_NAME_CHARS = 63
 
 class LaneSpec(Contract):
     """Lanes that the run asks the pool for, by role. A lane is one GPU, or several of a node where a pool admin has set
-    so, of which the first one computes; on a machine without GPUs it is one CPU slot. For colocated and auto placement,
-    rollout and trainer lanes are added up: every colocated lane does both, and the planner makes a split of its own."""
+    so, over which rollout lanes spread each prediction (`performance.context_parallel`) and which trainer lanes refuse;
+    on a machine without GPUs it is one CPU slot. For colocated and auto placement, rollout and trainer lanes are added
+    up: every colocated lane does both, and the planner makes a split of its own."""
 
     num_rollout: Annotated[int, Field(ge=0, le=4096)] = 1
     """Lanes that generate. How many balance the trainer lanes depends on model, steps and algorithm: the plan shows the

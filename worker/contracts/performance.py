@@ -1,4 +1,5 @@
-"""The `performance` section of a `RunSpec`: kernels of the transformer, the same in rollout, replay and training.
+"""The `performance` section of a `RunSpec`: kernels of the transformer, the same in rollout, replay and training, and
+whether a rollout lane of several GPUs spreads a prediction over them.
 
 Two other settings for speed stand where they belong: `sampling.batched_cfg` and `base_model.dtype`.
 """
@@ -35,6 +36,38 @@ class AttentionBackend(ExplainedName):
     NPU = "_native_npu", "The kernel of Ascend NPUs."
 
 
+class ContextParallel(ExplainedName):
+    """How a rollout lane of several GPUs computes one prediction."""
+
+    AUTO = "auto", "Ulysses where family, attention kernel and determinism allow it, else off."
+    OFF = "off", "On the first GPU of the lane; the others are idle."
+    ULYSSES = "ulysses", "Tokens are divided over all GPUs of the lane, and attention heads while they attend."
+
+
+SPREADABLE_FAMILIES = frozenset(
+    {
+        ModelFamily.FLUX,
+        ModelFamily.FLUX2,
+        ModelFamily.FLUX2_KLEIN,
+        ModelFamily.QWEN_IMAGE,
+        ModelFamily.WAN,
+        ModelFamily.WAN22,
+    }
+)
+"""Families for whose transformer diffusers has a plan of what to divide (`_cp_plan`)."""
+
+SPREADABLE_BACKENDS = frozenset(
+    {
+        AttentionBackend.AUTO,
+        AttentionBackend.DEFAULT,
+        AttentionBackend.FLASH_SDPA,
+        AttentionBackend.CUDNN,
+        AttentionBackend.FLASH,
+        AttentionBackend.NPU,
+    }
+)
+"""Backends that diffusers can run on divided heads."""
+
 REPEATABLE_BACKENDS = frozenset({AttentionBackend.AUTO, AttentionBackend.DEFAULT, AttentionBackend.MATH})
 """Backends that are bitwise repeatable, or give way to one that is: the others may sum gradients in any order."""
 
@@ -67,6 +100,9 @@ class PerformanceSpec(Contract):
     attention: AttentionBackend = AttentionBackend.AUTO
     """Attention kernel of the transformer. `auto` is usual: on Hopper GPUs `_native_cudnn` was measured 1.7 to 2.3
     times as fast as FlashAttention-2. CPU lanes use the default in place of kernels for accelerators."""
+    context_parallel: ContextParallel = ContextParallel.AUTO
+    """How a rollout lane of several GPUs computes one prediction; of no effect on lanes of one. `auto` is usual, `off`
+    for comparing. Their number must divide the number of attention heads, or the lane refuses to load."""
 
     def chosen(
         self,
@@ -79,7 +115,7 @@ class PerformanceSpec(Contract):
     ) -> "PerformanceSpec":
         """The kernels with `auto` decided by what a run is; what its cards are then still decides about attention.
 
-        In fp32 nothing is chosen: the replay gate judges single elements there, and rounding must be the least.
+        In fp32 no kernel is chosen: the replay gate judges single elements there, and rounding must be the least.
         """
         is_free = dtype == "bf16" and not deterministic
         compilation, attention = self.compilation, self.attention
@@ -88,10 +124,16 @@ class PerformanceSpec(Contract):
         is_fixed = family in WITHOUT_ATTENTION_CHOICE or _why_masked(family, sampling) is not None
         if attention is AttentionBackend.AUTO and (is_fixed or not is_free):
             attention = AttentionBackend.DEFAULT
-        return PerformanceSpec(compilation=compilation, attention=attention)
+        context_parallel = self.context_parallel
+        if context_parallel is ContextParallel.AUTO:
+            can_spread = family in SPREADABLE_FAMILIES and attention in SPREADABLE_BACKENDS and not deterministic
+            context_parallel = ContextParallel.ULYSSES if can_spread else ContextParallel.OFF
+        return PerformanceSpec(compilation=compilation, attention=attention, context_parallel=context_parallel)
 
 
-DIFFUSERS_CHOICE = PerformanceSpec(compilation=Compilation.OFF, attention=AttentionBackend.DEFAULT)
+DIFFUSERS_CHOICE = PerformanceSpec(
+    compilation=Compilation.OFF, attention=AttentionBackend.DEFAULT, context_parallel=ContextParallel.OFF
+)
 """A transformer as diffusers loads it."""
 
 
@@ -131,6 +173,26 @@ def performance_problems(
             f"`performance.attention` must be one of {repeatable} with `pipeline.deterministic`, got "
             f"{performance.attention}: "
             "its gradients are summed in no fixed order"
+        )
+    if performance.context_parallel is ContextParallel.ULYSSES:
+        found += _why_not_spread(performance, family, deterministic=deterministic)
+    return found
+
+
+def _why_not_spread(performance: PerformanceSpec, family: ModelFamily, *, deterministic: bool) -> list[str]:
+    found, setting = [], "`performance.context_parallel` must be auto or off"
+    if family not in SPREADABLE_FAMILIES:
+        known = ", ".join(sorted(SPREADABLE_FAMILIES))
+        found.append(f"{setting} for {family}, got ulysses: diffusers has plans of what to divide for {known} only")
+    if performance.attention not in SPREADABLE_BACKENDS:
+        known = ", ".join(sorted(SPREADABLE_BACKENDS))
+        found.append(
+            f"{setting} with `performance.attention` {performance.attention}, got ulysses: take one of {known}"
+        )
+    if deterministic:
+        found.append(
+            f"{setting} with `pipeline.deterministic`, got ulysses: matrix products over a part of the tokens round "
+            "differently than over all, so lanes of another number of GPUs would draw other bits"
         )
     return found
 

@@ -62,6 +62,14 @@ class DeviceMemoryError(EngineError):
     """A device has not enough memory for a call that cannot be made smaller."""
 
 
+class LaneSpreadError(EngineError):
+    """A lane of several GPUs cannot spread a prediction over them, or one of them but the first has failed."""
+
+
+class FollowerLostError(LaneSpreadError):
+    """The process of one GPU of a lane, not the first, has ended. The run has not failed: the lane starts again."""
+
+
 class OpenGradientsLostError(EngineError):
     """A backward pass ran out of memory over gradients that are open: what it has added to them is not known, so the
     run must go back to its last checkpoint."""

@@ -3133,6 +3133,12 @@ export interface components {
             readonly num_gpus?: number | null;
         };
         /**
+         * ContextParallel
+         * @description How a rollout lane of several GPUs computes one prediction.
+         * @enum {string}
+         */
+        readonly ContextParallel: "auto" | "off" | "ulysses";
+        /**
          * CostsEvent
          * @description Costs of work on this run's lanes, as measured in `batch` complete batches; a later event replaces it.
          */
@@ -4746,8 +4752,9 @@ export interface components {
         /**
          * LaneSpec
          * @description Lanes that the run asks the pool for, by role. A lane is one GPU, or several of a node where a pool admin has set
-         *     so, of which the first one computes; on a machine without GPUs it is one CPU slot. For colocated and auto placement,
-         *     rollout and trainer lanes are added up: every colocated lane does both, and the planner makes a split of its own.
+         *     so, over which rollout lanes spread each prediction (`performance.context_parallel`) and which trainer lanes refuse;
+         *     on a machine without GPUs it is one CPU slot. For colocated and auto placement, rollout and trainer lanes are added
+         *     up: every colocated lane does both, and the planner makes a split of its own.
          */
         readonly LaneSpec: {
             /**
@@ -6217,6 +6224,12 @@ export interface components {
              * @default auto
              */
             readonly attention: components["schemas"]["AttentionBackend"];
+            /**
+             * @description How a rollout lane of several GPUs computes one prediction; of no effect on lanes of one. `auto` is usual, `off`
+             *     for comparing. Their number must divide the number of attention heads, or the lane refuses to load.
+             * @default auto
+             */
+            readonly context_parallel: components["schemas"]["ContextParallel"];
         };
         /** @enum {string} */
         readonly PeriodEnum: "month" | "whole";
@@ -8393,7 +8406,8 @@ export interface components {
             /**
              * @default {
              *       "compilation": "auto",
-             *       "attention": "auto"
+             *       "attention": "auto",
+             *       "context_parallel": "auto"
              *     }
              */
             readonly performance: components["schemas"]["PerformanceSpec"];
@@ -9974,6 +9988,7 @@ export type CommandKind = components['schemas']['CommandKind'];
 export type CommandPage = components['schemas']['CommandPage'];
 export type Compilation = components['schemas']['Compilation'];
 export type ConfigurationToImport = components['schemas']['ConfigurationToImport'];
+export type ContextParallel = components['schemas']['ContextParallel'];
 export type CostsEvent = components['schemas']['CostsEvent'];
 export type CostsFields = components['schemas']['CostsFields'];
 export type CostsItem = components['schemas']['CostsItem'];
@@ -14958,6 +14973,7 @@ export const commandDoneItemTypeValues: ReadonlyArray<FlattenedDeepRequired<comp
 export const commandItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandItem"]["type"]> = ["command"];
 export const commandKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now", "resize"];
 export const compilationValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Compilation"]> = ["auto", "off", "inductor", "aot_eager"];
+export const contextParallelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ContextParallel"]> = ["auto", "off", "ulysses"];
 export const costsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CostsEvent"]["type"]> = ["costs"];
 export const costsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CostsItem"]["type"]> = ["costs"];
 export const danceGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DanceGrpoSpec"]["advantage_std"]> = ["group", "batch"];

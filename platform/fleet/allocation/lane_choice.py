@@ -7,6 +7,9 @@ Trainers are a gang that all-reduces in every optimizer step, so their links com
 alone and take what is left over. Everywhere the group of lanes is taken that leaves the fewest over (best fit), so that
 whole nodes and islands stay whole for gangs to come.
 
+A lane of several GPUs only rollout makes use of, and only where the run spreads predictions over them: there rollout
+takes the widest lanes, elsewhere every role takes the narrowest.
+
 Invariant: the order in which lanes are listed does not matter. What no node agent has reported counts as not there:
 without links a node's NUMA nodes are its islands, and without those the whole node is one.
 """
@@ -88,26 +91,43 @@ class ChosenLanes:
         return [position for position, lane in enumerate(self.working) if lane in self.trainers]
 
 
-def choose_lanes(free: Iterable[FreeLane], demand: LaneDemand, *, near: Collection[str] = ()) -> ChosenLanes | None:
-    """The lanes for the whole demand; `None` if the free ones do not suffice. `near`: names of nodes on which the run
-    holds lanes already."""
-    wanted = Counter(demand.trainers) + Counter(demand.rollouts) + Counter(demand.rewards)
-    lanes = _narrowest(sorted(free, key=_place), wanted)
-    if not _suffice(lanes, wanted):
+def choose_lanes(
+    free: Iterable[FreeLane], demand: LaneDemand, *, near: Collection[str] = (), spreads: bool = False
+) -> ChosenLanes | None:
+    """The lanes for the whole demand; `None` if the free ones do not suffice.
+
+    Args:
+        near: names of nodes on which the run holds lanes already.
+        spreads: the run's rollout lanes compute on all of their GPUs.
+    """
+    lanes: Lanes = sorted(free, key=_place)
+    of_trainers, of_rollouts, of_rewards = (
+        +Counter(devices) for devices in (demand.trainers, demand.rollouts, demand.rewards)
+    )
+    if not _suffice(lanes, of_trainers + of_rollouts + of_rewards):
         return None
-    trainers = _gang(lanes, +Counter(demand.trainers), near)
+    trainers = _gang(_narrowest(lanes, of_trainers), of_trainers, near)
     lanes = _without(lanes, trainers)
     near = {*near, *(lane.node for lane in trainers)}
-    rollouts = _fill(lanes, demand.rollouts, near)
-    rewards = _fill(_without(lanes, rollouts), demand.rewards, {*near, *(lane.node for lane in rollouts)})
+    suitable = _widest(lanes, of_rollouts) if spreads else _narrowest(lanes, of_rollouts + of_rewards)
+    rollouts = _fill(suitable, of_rollouts, near)
+    lanes = _narrowest(_without(lanes, rollouts), of_rewards)
+    rewards = _fill(lanes, of_rewards, {*near, *(lane.node for lane in rollouts)})
     return ChosenLanes(*(tuple(sorted(of_role, key=_place)) for of_role in (trainers, rollouts, rewards)))
 
 
 def _narrowest(lanes: Lanes, wanted: Counter[str]) -> Lanes:
-    """The lanes of as few GPUs each as suffice: a process computes on the first GPU of its lane."""
+    """The lanes of as few GPUs each as suffice."""
     widths = sorted({lane.num_gpus for lane in lanes})
     by_width = ([lane for lane in lanes if lane.num_gpus <= width] for width in widths)
     return next((narrow for narrow in by_width if _suffice(narrow, wanted)), lanes)
+
+
+def _widest(lanes: Lanes, wanted: Counter[str]) -> Lanes:
+    """The lanes of as many GPUs each as suffice."""
+    widths = sorted({lane.num_gpus for lane in lanes}, reverse=True)
+    by_width = ([lane for lane in lanes if lane.num_gpus >= width] for width in widths)
+    return next((wide for wide in by_width if _suffice(wide, wanted)), lanes)
 
 
 def _gang(lanes: Lanes, wanted: Counter[str], near: Collection[str]) -> Lanes:

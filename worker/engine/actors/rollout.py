@@ -1,4 +1,5 @@
-"""A rollout lane: generates fragments and pulls versions between them, never inside one.
+"""A rollout lane: generates fragments and pulls versions between them, never inside one. A lane of several GPUs spreads
+each prediction over them, where the spec says so; this process is the first of them.
 
 ```text
 thread of the actor    … generate ─► pull: bind what was received, or what the object store has ─► generate …
@@ -6,6 +7,7 @@ thread that receives   … receive ─────┘
 ```
 """
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,11 +15,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import ray
 
+from worker.contracts.device_masks import entries
 from worker.contracts.names import Publishing
+from worker.contracts.performance import ContextParallel
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
+from worker.engine.actors.follower import FollowerActor
 from worker.engine.actors.generating import GeneratingActor
 from worker.engine.actors.lane import WATCHING
+from worker.engine.actors.lane_followers import LaneFollowers
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport
 from worker.engine.sync.broadcast_plan import BroadcastPlan
@@ -29,12 +35,16 @@ if TYPE_CHECKING:
 RECEIVING = "receiving"
 """The name of the concurrency group of `receive`."""
 
+logger = logging.getLogger(__name__)
+
 
 class RolloutActor(GeneratingActor):
     concurrency_groups: ClassVar = {**GeneratingActor.concurrency_groups, RECEIVING: 1}
 
     _receiver: "BroadcastReceiver | None" = None
     """Where versions are broadcast."""
+    follower_class: ClassVar = FollowerActor
+    """The class of the actors of the lane's other GPUs."""
 
     def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[Prompt]) -> CallReport[None]:
         """Load the model. The run's `prompts` are encoded first, so that text encoders and transformer are never in
@@ -45,8 +55,9 @@ class RolloutActor(GeneratingActor):
             from worker.engine.models.prompt_encoding import run_embeddings
             from worker.engine.rollout.sampler import Sampler
 
+            followers = self._start_followers(spec, base_model_path)
             embeddings = run_embeddings(spec, base_model_path, prompts)
-            self._sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
+            self._sampler = Sampler.load(spec, base_model_path, embeddings=embeddings, followers=followers)
             if spec.pipeline.publishing is Publishing.DIRECT:
                 from worker.engine.devices.selection import resolve_device
                 from worker.engine.sync.broadcast_receiver import BroadcastReceiver
@@ -77,3 +88,21 @@ class RolloutActor(GeneratingActor):
         with self._receiver.taken(done.number, version.policy_version, checksums) as (received, missed):
             receipt = self._sampler.pull(version, received)
         return self._report(start, replace(receipt, is_direct=received is not None, missed=missed))
+
+    def _start_followers(self, spec: RunSpec, base_model_path: str) -> LaneFollowers | None:
+        """The lane's other GPUs, which begin to load; `None` where it has none, or they stay idle. Raises
+        `ModelLoadError` for a model that cannot be spread over so many."""
+        devices = entries(self._device)
+        if len(devices) == 1:
+            return None
+        if spec.kernels.context_parallel is ContextParallel.OFF:
+            logger.info("the lane computes on the first of its %d GPUs: predictions are not spread", len(devices))
+            return None
+        from worker.engine.context_parallel.spreading import check_spreadable
+        from worker.engine.models.registry import load_model
+
+        model = load_model(spec.base_model, base_model_path, parts=frozenset())
+        check_spreadable(model, spec.sampling, len(devices))
+        followers = LaneFollowers(self.lane, devices[1:], actor_class=self.follower_class)
+        followers.load(spec, base_model_path)
+        return followers

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import ray
 
+from worker.contracts.device_masks import entries
 from worker.contracts.names import LaneRole
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
@@ -34,7 +35,7 @@ from worker.engine.actors.reports import (
     Rendezvous,
     RestoredCheckpoint,
 )
-from worker.engine.errors import BroadcastError
+from worker.engine.errors import BroadcastError, LaneSpreadError
 from worker.engine.sync.broadcast_plan import BroadcastEndpoint, BroadcastPlan
 from worker.engine.types import GroupBatch, PublishedShard, ShardInfo, UpdateStats
 
@@ -115,8 +116,12 @@ class TrainerActor(GeneratingActor):
 
         Returns:
             The number of shards of a published version, over all ranks.
+
+        Raises:
+            LaneSpreadError: for a lane of several GPUs.
         """
         start = time.monotonic()
+        self._refuse_several_gpus()
         self._algebra = spec.algebra
         with self._loading():
             from worker.engine.models.prompt_encoding import run_embeddings
@@ -131,6 +136,16 @@ class TrainerActor(GeneratingActor):
         if self._trainer_rank.sampler is not None:
             self._sampler = self._trainer_rank.sampler
         return self._report(start, self._trainer_rank.num_shards)
+
+    def _refuse_several_gpus(self) -> None:
+        """Context parallel ranks each have a part of the gradient, to be summed; DeepSpeed would average them with
+        those of other lanes."""
+        if (number := len(entries(self._device))) > 1:
+            raise LaneSpreadError(
+                f"a trainer lane must have 1 GPU, `{self.lane}` was granted {number}: only generation is spread over "
+                "several, so the others would idle. Have a pool admin set `gpus_per_lane` of a node to 1, so that the "
+                "pool has enough lanes of one GPU for the run's trainer lanes"
+            )
 
     def switch(self, to: LaneRole) -> CallReport[None]:
         """Change to generation (`to` is rollout) or back to training."""

@@ -1,9 +1,9 @@
 """The actor calls under way; the driver waits for them here and nowhere else.
 
 A call is one method on one lane, or on every lane of the gang. Its continuation `then` runs in the driver's main thread
-once every lane has answered. When a lane dies, its calls are dropped and `on_lane_lost` is called; any other error of
-an actor ends the run and is raised here as the exception that the actor raised. How long a call may take is not decided
-here: see `lane_watchdog`.
+once every lane has answered. When a lane dies, or the process of one of its further GPUs, its calls are dropped and
+`on_lane_lost` is called; any other error of an actor ends the run and is raised here as the exception that the actor
+raised. How long a call may take is not decided here: see `lane_watchdog`.
 """
 
 import time
@@ -16,7 +16,7 @@ from ray import ObjectRef
 
 from worker.contracts.lanes import LaneWork
 from worker.engine.actors.reports import CallReport
-from worker.engine.errors import EngineError, OpenGradientsLostError
+from worker.engine.errors import EngineError, FollowerLostError, OpenGradientsLostError
 
 
 class RewindNeededError(EngineError):
@@ -130,6 +130,10 @@ class PendingCalls:
             self._on_lane_lost(lane, str(error))
             return
         except ray.exceptions.RayTaskError as error:
+            if isinstance(error.cause, FollowerLostError):
+                self.forget_lane(lane)
+                self._on_lane_lost(lane, str(error.cause))
+                return
             if call.otherwise is None or not (error.cause is None or isinstance(error.cause, call.tolerated)):
                 if isinstance(error.cause, OpenGradientsLostError):
                     raise RewindNeededError(str(error.cause)) from error

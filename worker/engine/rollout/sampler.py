@@ -11,6 +11,7 @@ calls, and `generate_all` refuses a fragment of any other version than the one b
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from enum import Enum, auto
 from functools import partial
 from itertools import islice
@@ -23,16 +24,14 @@ from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import GroupSteps
 from worker.engine.algorithms.registry import steps_of_group
-from worker.engine.devices.selection import apply_determinism
 from worker.engine.devices.smaller_calls import MemoryPlan, SmallerCalls
 from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import Embeddings
-from worker.engine.models.pipeline_loading import WITHOUT_TEXT
-from worker.engine.models.registry import load_model
 from worker.engine.rollout.denoising import Transitions, sample_ode, sample_sde
 from worker.engine.rollout.drawing_plan import DrawingPlan, joined_plans
+from worker.engine.rollout.generation_model import Followers, load_generation_model
 from worker.engine.rollout.noise import initial_noise, trajectory_seed
 from worker.engine.rollout.sde_kernel import SdeKernel
 from worker.engine.sync.binding import bind
@@ -71,6 +70,7 @@ class Sampler:
         *,
         releases_weights: bool = False,
         memory_role: MemoryRole = MemoryRole.ROLLOUT,
+        followers: Followers | None = None,
     ) -> None:
         """Generate with `model`, whose trainable parameters only this sampler may write to.
 
@@ -79,9 +79,11 @@ class Sampler:
             model: prepared for what the spec trains.
             releases_weights: the trainable parameters may be freed; `invalidate_weights` is called whenever they are.
             memory_role: what its lane does, by which the memory plan counts.
+            followers: the lane's GPUs beyond the first, which `model` is spread over.
         """
         self._spec = spec
         self._model = model
+        self._followers = followers
         self._version: int | None = None
         self._pulled: PublishedVersion | None = None
         """The version pulled, kept only where it may have to be bound again, since its shards stay in memory."""
@@ -103,6 +105,7 @@ class Sampler:
         base_model_path: str,
         device: str | torch.device | None = None,
         embeddings: Embeddings | None = None,
+        followers: Followers | None = None,
     ) -> Self:
         """A sampler with a model of its own.
 
@@ -111,22 +114,15 @@ class Sampler:
             base_model_path: an existing folder in diffusers layout, or a hub id.
             device: where to load; by default the accelerator's current device.
             embeddings: of the run's prompts; any other prompt is encoded on the CPU when it comes.
+            followers: the lane's GPUs beyond the first, which are loading.
 
         Raises:
             ModelLoadError: for weights, sizes or LoRA targets that cannot be used.
         """
-        apply_determinism(spec)
-        model = load_model(
-            spec.base_model,
-            base_model_path,
-            device=device,
-            parts=WITHOUT_TEXT,
-            embeddings=embeddings,
-            max_sequence_length=spec.sampling.max_sequence_length,
-            performance=spec.kernels,
-        )
-        model.prepare_training(spec)
-        return cls(spec, model)
+        model = load_generation_model(spec, base_model_path, device, embeddings)
+        if followers is not None:
+            followers.join(model)
+        return cls(spec, model, followers=followers)
 
     @property
     def policy_version(self) -> int | None:
@@ -145,7 +141,7 @@ class Sampler:
             SyncError: as `bind`; no version counts as bound then, since the modules may hold some tensors of each.
         """
         self._version, self._pulled, self._bound = None, None, _BoundWeights.NONE
-        receipt = bind(self._model.trainable, version if received is None else received)
+        receipt = self._bind(version, received=received)
         self._version, self._bound = version.policy_version, _BoundWeights.TRAINING
         self._pulled = version if self._binds_again else None
         return receipt
@@ -167,6 +163,7 @@ class Sampler:
             SyncError: when a fragment is of another version than the one bound.
             NonFiniteError: naming the first member whose latents are not finite; decoded they would only look black.
             DeviceMemoryError: for too little memory, see `SmallerCalls`.
+            LaneSpreadError: for a lane of several GPUs, as `Followers` says.
         """
         for fragment in (request.fragment for request in requests):
             if fragment.policy_version != self.policy_version:
@@ -176,7 +173,8 @@ class Sampler:
                 )
         self._bind_for(requests[0].fragment.key.purpose)
         plans = [self._plan(request) for request in requests]
-        return [made for call in self._together(plans, self._generate_together) for made in call]
+        with nullcontext() if self._followers is None else self._followers.following():
+            return [made for call in self._together(plans, self._generate_together) for made in call]
 
     def _generate_together(self, plans: Sequence[DrawingPlan]) -> list[GeneratedFragment]:
         """The fragments of `plans`, in as few passes as their steps and prompts allow."""
@@ -209,8 +207,15 @@ class Sampler:
         if wanted is not self._bound:
             assert self._pulled is not None, "kept wherever other weights may be bound"
             self._bound = _BoundWeights.NONE
-            bind(self._model.trainable, self._pulled, evaluated=is_evaluated)
+            self._bind(self._pulled, evaluated=is_evaluated)
             self._bound = wanted
+
+    def _bind(
+        self, version: PublishedVersion, *, received: BindableVersion | None = None, evaluated: bool = False
+    ) -> PullReceipt:
+        """Bind a version on every GPU of the lane; what was `received` is in this process's memory alone."""
+        own = partial(bind, self._model.trainable, version if received is None else received, evaluated=evaluated)
+        return own() if self._followers is None else self._followers.bind(own, version, evaluated=evaluated)
 
     def _plan(self, request: GenerationRequest) -> DrawingPlan:
         """The drawing plan of one fragment."""

@@ -111,7 +111,7 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     gathering_base, offloading = _gathering_base(work, device), _idle_state_bytes(work) / device.host_bandwidth
     own_offloading = 0.0 if work.zero_stage else offloading
     return LaneCosts(
-        generate=Cost(call + work.num_sampling_calls * launching, work.trajectory_flops / generating),
+        generate=Cost(call + work.num_sampling_calls * launching, _trajectory(work, device, generating)),
         accumulate=Cost(call, micro_batch + reduction),
         commit=call + (0.0 if work.zero_stage else optimizer) + reduction_once,
         shared_commit=optimizer if work.zero_stage else 0.0,
@@ -127,6 +127,14 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
         reclaim=switch + swapping + own_offloading,
         shared_switch=offloading - own_offloading,
     )
+
+
+def _trajectory(work: Workload, device: Accelerator, flops: float) -> float:
+    """Seconds of generating one trajectory at `flops` per second and GPU: the lane's GPUs share the transformer's
+    operations and exchange what attention needs, which does not overlap with computing; the first one decodes."""
+    num_gpus = work.num_computing_gpus(device)
+    exchanging = work.exchanged_bytes(num_gpus) / device.link_bandwidth
+    return (work.denoising_flops / num_gpus + work.decoding_flops) / flops + exchanging
 
 
 def _reduction(work: Workload, device: Accelerator) -> tuple[float, float]:

@@ -140,7 +140,10 @@ def _fragment_seconds(generate: Sequence[Cost], fragment_size: int) -> Seconds:
 
 
 def _fewest_ranks(work: Workload, device: Accelerator, role: MemoryRole, most: int) -> float:
-    """The number of ranks, at most `most`, from which on a lane fits: sharded state takes less with more ranks."""
+    """The number of ranks, at most `most`, from which on a lane fits: sharded state takes less with more ranks. A lane
+    of several GPUs never does, since trainer lanes refuse them."""
+    if device.num_gpus > 1:
+        return math.inf
     if lane_memory(work, device, role).fits(device):
         return 1.0
     if not lane_memory(work, device, role, num_ranks=most).fits(device):

@@ -1,6 +1,7 @@
 """The bytes that a lane holds on its device, by what it does: a split whose lanes do not fit is not offered.
 
-    rollout   weights, adapter, decoder, one layer's activations of a fragment
+    rollout   weights, adapter, decoder, one layer's activations of a fragment; of a lane of several GPUs what the first
+              one holds: all of it but the activations, of which each has its share
     trainer   weights, trained parameters, gradients and optimizer state (sharded by ZeRO), copies of the policy,
               activations kept for the backward pass
     both      a trainer lane that generates too: the phase that holds more. LoRA generates on the same frozen weights;
@@ -216,7 +217,7 @@ def _while_generating(work: Workload, device: Accelerator, num_ranks: int, *, tr
         weights=work.weights_bytes,
         adapter=0.0 if work.is_full else work.trained_bytes,
         copies=work.trained_bytes if work.broadcasts and not trains else 0.0,
-        activations=generation_activations(work),
+        activations=generation_activations(work) / work.num_computing_gpus(device),
         decoder=_decoder(work),
         trajectories=_trajectory_bytes(work),
         reserve=_reserve(device),

@@ -13,9 +13,10 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec, RewardFlowSpec
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, Placement, Publishing, StaleClip, Tuning
+from worker.contracts.performance import ContextParallel
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER
-from worker.scheduling.profiles.hardware import Estimate
+from worker.scheduling.profiles.hardware import Accelerator, Estimate
 from worker.scheduling.profiles.known_models import profile_of
 from worker.scheduling.profiles.model_profile import ModelProfile
 from worker.scheduling.profiles.scorer_costs import NO_SCORING_COST, ScoringCost
@@ -227,6 +228,8 @@ class Workload:
     weight_transfer: WeightTransfer = WeightTransfer()
     broadcasts: bool = False
     """Whether versions are broadcast to the memory of rollout lanes (`pipeline.publishing: direct`)."""
+    spreads: bool = False
+    """Whether rollout lanes of several GPUs spread each prediction over them."""
     share_without_spread: float = 0.0
     """The share of draws of groups without spread. It depends on prompts, policy and reward, so a plan assumes 0 unless
     it is made for a run that has measured it: generation is then underestimated where groups are drawn again, and
@@ -263,6 +266,7 @@ class Workload:
             scoring=ScoringCost.of(spec),
             scores_on_devices=spec.lanes.rewards_on_gpus,
             broadcasts=spec.pipeline.publishing is Publishing.DIRECT,
+            spreads=spec.kernels.context_parallel is ContextParallel.ULYSSES,
         )
 
     @property
@@ -338,11 +342,37 @@ class Workload:
         return flops + 2 * self.decoding_flops if self.passes.goes_through_decoder else flops
 
     @property
+    def _num_sampled_rows(self) -> float:
+        """Rows that go through the transformer to generate one trajectory."""
+        passes = self.passes
+        return passes.sampling.rows * self.num_denoising_steps + passes.training.rows * passes.num_scored
+
+    @property
+    def denoising_flops(self) -> float:
+        """Operations of the transformer to generate one trajectory."""
+        return self._num_sampled_rows * self.profile.forward_flops(self.num_tokens)
+
+    @property
     def trajectory_flops(self) -> float:
         """Operations of generating one trajectory, decoding included."""
-        passes = self.passes
-        num_rows = passes.sampling.rows * self.num_denoising_steps + passes.training.rows * passes.num_scored
-        return num_rows * self.profile.forward_flops(self.num_tokens) + self.decoding_flops
+        return self.denoising_flops + self.decoding_flops
+
+    def exchanged_bytes(self, num_gpus: int) -> float:
+        """Bytes that each of `num_gpus` sends to the others to generate one trajectory, where predictions are spread.
+
+        In each layer q, k, v and the output of attention change from tokens to heads or back by an all-to-all, in which
+        a GPU keeps one of n parts of its tokens' values and sends the others: 4 · S/n · width · (n − 1)/n values
+        (4·N·h/P in the communication analysis of DeepSpeed-Ulysses, arXiv:2309.14509). Inputs and the prediction, a few
+        values per token once a pass, are left out: a layer exchanges thousands.
+        """
+        profile = self.profile
+        tokens = self.num_tokens + (0 if profile.cross_attends else profile.text_tokens)
+        of_layer = 4 * tokens / num_gpus * profile.width * self.weight_bytes * (num_gpus - 1) / num_gpus
+        return self._num_sampled_rows * profile.num_layers * of_layer
+
+    def num_computing_gpus(self, device: Accelerator) -> int:
+        """How many GPUs of a rollout lane compute its predictions."""
+        return device.num_gpus if self.spreads else 1
 
     @property
     def text_encoder_bytes(self) -> float:

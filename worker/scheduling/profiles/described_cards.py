@@ -48,6 +48,7 @@ def described_card(name: str) -> Accelerator | None:
         ),
         host_bandwidth=min(card.host_bandwidth for card in _PROFILED),
         network_bandwidth=min(card.network_bandwidth for card in _PROFILED),
+        link_bandwidth=min(card.link_bandwidth for card in _PROFILED),
         generation_efficiency=EFFICIENCY,
         training_efficiency=EFFICIENCY,
         source="its driver's memory; rates measured by its node for two seconds"

@@ -40,9 +40,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accelerator:
-    """One lane's device. Rates are per second; bandwidths are in bytes per second, in one direction."""
+    """One lane's device. Rates are per second; bandwidths are in bytes per second, in one direction. All are those of
+    one GPU, also where the lane has several."""
 
     name: str
+    num_gpus: int = 1
+    """The GPUs of the lane."""
     peak_flops: float
     """Dense floating-point operations per second in bf16 (on CPU cores: in fp32)."""
     fp32_flops: float
@@ -55,6 +58,8 @@ class Accelerator:
     """Bytes per second between the device and the host's memory."""
     network_bandwidth: float
     """Bytes per second to other lanes."""
+    link_bandwidth: float
+    """Bytes per second to the other GPUs of the lane, which are on one node."""
     generation_efficiency: Estimate
     """The share of the peak that a forward pass of a diffusion transformer reaches."""
     training_efficiency: Estimate
@@ -71,6 +76,10 @@ class Accelerator:
     """Where the peak rates come from."""
     efficiency_source: str
     """Where the two efficiencies come from: of generation, of training; what is assumed is called so."""
+
+    def in_lane_of(self, num_gpus: int) -> "Accelerator":
+        """The device of a lane of several such GPUs."""
+        return self if num_gpus == 1 else replace(self, name=f"{num_gpus} × {self.name}", num_gpus=num_gpus)
 
     def with_fixed_share_at(self, end: RangeEnd) -> "Accelerator":
         """The device with the smallest or the largest share of a call's seconds that does not depend on the call's
@@ -101,12 +110,13 @@ L40S = Accelerator(
     memory_bandwidth=864 * GB,
     host_bandwidth=25 * GB,
     network_bandwidth=_gigabits(200),
+    link_bandwidth=25 * GB,
     generation_efficiency=Estimate(0.35, 0.28, 0.50),
     training_efficiency=Estimate(0.35, 0.26, 0.45),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
     switch_seconds=Estimate(0.5, 0.1, 2.0),
     source="NVIDIA L40S data sheet: 362.05 TFLOPS bf16 dense, 91.6 fp32, 48 GB GDDR6 (46,068 MiB), 864 GB/s, "
-    "PCIe 4.0 x16",
+    "PCIe 4.0 x16, no NVLink",
     efficiency_source="Generation: 0.34, FLUX.1-dev at 512², 50 denoising steps in 8.71 s (Pruna's comparison of "
     "compilers, uncompiled). Training: assumed to be that of generation.",
 )
@@ -118,12 +128,13 @@ H100 = Accelerator(
     memory_bandwidth=3350 * GB,
     host_bandwidth=50 * GB,
     network_bandwidth=_gigabits(400),
+    link_bandwidth=450 * GB,
     generation_efficiency=Estimate(0.35, 0.26, 0.50),
     training_efficiency=Estimate(0.35, 0.26, 0.45),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
     switch_seconds=Estimate(0.5, 0.1, 2.0),
     source="NVIDIA H100 SXM data sheet: 989.4 TFLOPS bf16 dense, 66.9 fp32, 80 GB HBM3 (81,559 MiB), 3.35 TB/s, "
-    "PCIe 5.0 x16",
+    "PCIe 5.0 x16, NVLink 900 GB/s in both directions together",
     efficiency_source="Generation: 0.26, Qwen-Image at 512², 20 denoising steps in 2.4 s (verl-omni); 0.32, "
     "HunyuanVideo at 720×1280×129, 50 in 1904 s (its README, which does not name the card). Training: assumed to be "
     "that of generation; LoRA of language models reaches 0.41 to 0.43 with fused kernels (NeMo AutoModel, Llama 3 8B "
@@ -137,12 +148,13 @@ H200 = Accelerator(
     memory_bandwidth=4800 * GB,
     host_bandwidth=50 * GB,
     network_bandwidth=_gigabits(400),
+    link_bandwidth=450 * GB,
     generation_efficiency=Estimate(0.35, 0.26, 0.50),
     training_efficiency=Estimate(0.35, 0.26, 0.45),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
     switch_seconds=Estimate(0.5, 0.1, 2.0),
     source="NVIDIA H200 SXM data sheet: 989.4 TFLOPS bf16 dense, 66.9 fp32, 141 GB HBM3e (143,771 MiB), 4.8 TB/s, "
-    "PCIe 5.0 x16",
+    "PCIe 5.0 x16, NVLink 900 GB/s in both directions together",
     efficiency_source="Generation: 0.35, Qwen-Image at 1024² with guidance in 20 s (verl-omni). Training: assumed to "
     "be that of generation.",
 )
@@ -154,11 +166,13 @@ H20 = Accelerator(
     memory_bandwidth=4000 * GB,
     host_bandwidth=50 * GB,
     network_bandwidth=_gigabits(200),
+    link_bandwidth=450 * GB,
     generation_efficiency=Estimate(0.65, 0.50, 0.80),
     training_efficiency=Estimate(0.67, 0.45, 0.80),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
     switch_seconds=Estimate(0.5, 0.1, 2.0),
-    source="NVIDIA H20: 148 TFLOPS bf16 dense, 44 fp32, 96 GB HBM3 (97,871 MiB), 4.0 TB/s, PCIe 5.0 x16",
+    source="NVIDIA H20: 148 TFLOPS bf16 dense, 44 fp32, 96 GB HBM3 (97,871 MiB), 4.0 TB/s, PCIe 5.0 x16, "
+    "NVLink 900 GB/s in both directions together",
     efficiency_source="Generation: assumed, no published time was found; the L20, whose arithmetic is as small beside "
     "its bandwidth, reaches 0.70 (FLUX.1-dev at 1024², 28 denoising steps in 24.94 s, flux-faster). Training: 1.03 "
     "times generation, from 380 against 130 ms for a denoising step of Wan2.1-1.3B on H20s (UniRL), which is 2.9 "
@@ -172,6 +186,7 @@ CPU_CORE = Accelerator(
     memory_bandwidth=10 * GB,
     host_bandwidth=10 * GB,
     network_bandwidth=2 * GB,
+    link_bandwidth=2 * GB,
     generation_efficiency=Estimate(0.41, 0.2, 0.6),
     training_efficiency=Estimate(0.35, 0.17, 0.5),
     layer_overhead_seconds=Estimate(1.3e-3, 0.8e-3, 2e-3),
@@ -198,6 +213,7 @@ HOST_SOCKET = Accelerator(
     memory_bandwidth=300 * GB,
     host_bandwidth=50 * GB,
     network_bandwidth=_gigabits(100),
+    link_bandwidth=50 * GB,
     generation_efficiency=Estimate(0.20, 0.05, 0.40),
     training_efficiency=Estimate(0.20, 0.05, 0.40),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 1e-3),

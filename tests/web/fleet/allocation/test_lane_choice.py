@@ -218,3 +218,21 @@ def test_a_gang_is_of_one_kind_wherever_one_has_enough(free: dict[str, int], tra
             assert len(found[0]) == 1
         if trainers and any(number >= trainers + rollouts for number in free.values()):
             assert len(found[0] + found[1]) == 1
+
+
+def test_rollout_lanes_of_a_run_that_spreads_are_the_widest_and_trainer_lanes_the_narrowest() -> None:
+    narrow, wide = node_of("a", 4), [replace(lane, num_gpus=2) for lane in node_of("b", 4)]
+    spread = choose_lanes(wide + narrow, demand(2, 3), spreads=True)
+    assert spread is not None
+    assert places(spread.trainers) == ["a/0", "a/1"]
+    assert places(spread.rollouts) == ["b/0", "b/1", "b/2"]
+    alone = chosen(wide + narrow, demand(2, 2))
+    assert {lane.num_gpus for lane in (*alone.trainers, *alone.rollouts)} == {1}
+
+
+def test_rollout_lanes_are_narrow_where_there_are_no_wide_ones_left() -> None:
+    lanes = node_of("a", 4) + [replace(lane, num_gpus=2) for lane in node_of("b", 1)]
+    spread = choose_lanes(lanes, demand(1, 3), spreads=True)
+    assert spread is not None
+    assert {lane.num_gpus for lane in spread.trainers} == {1}
+    assert len(spread.rollouts) == 3

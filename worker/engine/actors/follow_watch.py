@@ -1,0 +1,69 @@
+"""Notices a follower that stops following before it is told to, on a thread beside the predictions.
+
+A collective of an accelerator with a rank that is gone does not end by itself, and one of gloo does not while the rank
+that failed lives on: so whoever waits in it has to be told.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+import ray
+from ray import ObjectRef
+
+LOOK_SECONDS = 1.0
+"""How long a look takes at most, which delays the end of a call by nothing: it is not waited for."""
+GRACE_SECONDS = 5.0
+"""How long a death is waited for after another failure: where a rank dies, the connections of the others break before
+Ray knows of it (within a second on one node)."""
+
+
+class FollowWatch:
+    """Watches from its creation until `stop`."""
+
+    def __init__(self, refs: Mapping[int, ObjectRef], *, on_failure: Callable[[], None]) -> None:
+        """
+        Args:
+            refs: the followers' open calls, by rank.
+            on_failure: called once, on another thread, when one of them has failed.
+        """
+        self._refs = dict(refs)
+        self._on_failure = on_failure
+        self._failures: dict[int, Exception] = {}
+        self._has_failed, self._is_stopped = threading.Event(), threading.Event()
+        threading.Thread(target=self._watch, name="follow-watch", daemon=True).start()
+
+    def stop(self) -> None:
+        """The followers were told to end: their calls returning is no failure any more."""
+        self._is_stopped.set()
+
+    def failures(self) -> dict[int, Exception]:
+        """What followers have failed with, by rank, waiting for it: empty where none has failed within the grace."""
+        self._has_failed.wait(2 * GRACE_SECONDS + LOOK_SECONDS)
+        self.stop()
+        return dict(self._failures)
+
+    def _watch(self) -> None:
+        while not self._is_stopped.is_set():
+            ready, _ = ray.wait(list(self._refs.values()), num_returns=1, timeout=LOOK_SECONDS)
+            if ready and not self._is_stopped.is_set():
+                self._take()
+                # They may have returned just before the watch was stopped.
+                if self._failures:
+                    self._has_failed.set()
+                    self._on_failure()
+                return
+
+    def _take(self) -> None:
+        """Take the failures there are, until one is a death or the grace is over."""
+        deadline = time.monotonic() + GRACE_SECONDS
+        waiting = dict(self._refs)
+        while waiting and (left := deadline - time.monotonic()) > 0:
+            ready, _ = ray.wait(list(waiting.values()), num_returns=1, timeout=left)
+            for rank in [rank for rank, ref in waiting.items() if ref in ready]:
+                try:
+                    ray.get(waiting.pop(rank))
+                except Exception as error:
+                    self._failures[rank] = error
+                    if isinstance(error, ray.exceptions.RayActorError):
+                        return

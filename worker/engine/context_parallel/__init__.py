@@ -1,0 +1,1 @@
+"""One prediction of a rollout lane, spread over the lane's GPUs."""

@@ -1,0 +1,112 @@
+"""Spreads the transformer of a lane's ranks by diffusers' own plan (`_cp_plan`, `enable_parallelism`).
+
+```text
+tokens (N, S, D) ─► S ÷ n on each rank ─► q, k, v ─► all-to-all ─► H ÷ n heads of all S tokens ─► attention
+                                                  all tokens on every rank ◄─ all-gather ◄─ … ◄─ all-to-all ◄─┘
+```
+
+That is Ulysses (Jacobs and others, 2023, arXiv:2309.14509). Weights are whole on every rank. Ring attention, which
+diffusers has too, needs the logarithm of the attention's sum, which PyTorch's own attention does not return.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from math import prod
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from diffusers import ContextParallelConfig
+from torch.distributed.device_mesh import init_device_mesh
+
+from worker.contracts.performance import SPREADABLE_FAMILIES
+from worker.contracts.sections import SamplingSpec
+from worker.engine.errors import ModelLoadError
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.experts import experts_of
+
+_CLIP_DIMS = 5
+"""Dimensions of a clip's latents (N, C, F, H, W), of which the transformer makes tokens itself."""
+
+
+def check_spreadable(model: ModelAdapter, sampling: SamplingSpec, size: int) -> None:
+    """Check that the predictions of `model`, of which the configs are enough, can be spread over `size` GPUs.
+
+    Raises:
+        ModelLoadError: for a family without a plan, or a number of attention heads or of a sample's tokens that `size`
+            does not divide.
+    """
+    setting = "`performance.context_parallel` must be off for a rollout lane of"
+    if model.family not in SPREADABLE_FAMILIES:
+        raise ModelLoadError(f"{setting} {size} GPUs and {model.family}: diffusers has no plan for its transformer")
+    shape = model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
+    for expert in experts_of(model.transformer).values():
+        if (num_tokens := _num_tokens(expert, torch.empty(1, *shape, device="meta"))) % size:
+            raise ModelLoadError(
+                f"{setting} {size} GPUs, since {size} does not divide the {num_tokens} tokens of a sample of "
+                f"{sampling.height} × {sampling.width} pixels and {sampling.num_frames} frames: turn it off, or take a "
+                f"`sampling.width` whose number of tokens in a row is a multiple of {size}"
+            )
+        num_heads: int = expert.config.num_attention_heads
+        if num_heads % size:
+            fitting = ", ".join(str(number) for number in range(1, num_heads + 1) if num_heads % number == 0)
+            raise ModelLoadError(
+                f"{setting} {size} GPUs, since {size} does not divide the {num_heads} attention heads of the model: "
+                f"turn it off, so that the lane computes on its first GPU, or have a pool admin set `gpus_per_lane` "
+                f"of the node to one of {fitting}"
+            )
+
+
+def spread(transformer: torch.nn.Module, device: torch.device, size: int) -> None:
+    """Let each forward pass of `transformer` compute this rank's part of the tokens and return all of them. Called on
+    every rank of the lane's group of `size`, once LoRA layers are added and kernels are chosen.
+
+    Raises:
+        ModelLoadError: for an attention backend that diffusers cannot run on divided heads.
+    """
+    mesh = init_device_mesh(device.type, (1, size), mesh_dim_names=("ring", "ulysses"))
+    for expert in experts_of(transformer).values():
+        config = ContextParallelConfig(ulysses_degree=size, mesh=mesh)
+        try:
+            with _counted_devices():
+                expert.enable_parallelism(config=config)
+        except ValueError as error:
+            raise ModelLoadError(
+                f"`performance.attention` must be a backend that diffusers can spread over GPUs, or "
+                f"`performance.context_parallel` off: {error}"
+            ) from error
+        expert.register_forward_pre_hook(partial(_choose_parts, config), with_kwargs=True)
+
+
+def num_divided_prompt_tokens(inputs: Mapping[str, Any]) -> int | None:
+    """The tokens of the prompt in a call with `inputs`, where the plan divides them as it does those of the sample.
+    `None` for Wan, whose plan leaves the prompt whole: divided tokens of the clip attend to all of it."""
+    is_clip = inputs["hidden_states"].dim() == _CLIP_DIMS
+    return None if is_clip else int(inputs["encoder_hidden_states"].shape[1])
+
+
+def _num_tokens(expert: torch.nn.Module, latents: torch.Tensor) -> int:
+    """The tokens of one sample of `latents`."""
+    if latents.dim() == _CLIP_DIMS:
+        return prod(latents.shape[2:]) // prod(expert.config.patch_size)
+    return int(latents.shape[1])
+
+
+def _choose_parts(
+    config: ContextParallelConfig, expert: torch.nn.Module, _: tuple[Any, ...], inputs: dict[str, Any]
+) -> None:
+    """Choose parts of unlike lengths where a prompt's tokens cannot be divided equally, as Qwen-Image's, which are not
+    padded. Then the ranks also tell each other the lengths, four times in each attention, so it is not done always."""
+    config.ulysses_anything = bool((num_divided_prompt_tokens(inputs) or 0) % config.ulysses_degree)
+
+
+@contextmanager
+def _counted_devices() -> Iterator[None]:
+    """Where there is no accelerator, let torch count one: diffusers divides the rank by their number to find its
+    device, which it then does not use."""
+    if torch.accelerator.device_count():
+        yield
+        return
+    with patch("torch.accelerator.device_count", return_value=1):
+        yield
