@@ -1,7 +1,7 @@
 """Carries out the deletion that a pool admin asked for, in rounds of some seconds.
 
     take: the open deletion, for a while ─► shares in order, each in pieces ─► give back, or end
-                                            (`retention.pieces`)
+                                            (`retention.deletion_pieces`)
 
 Invariant: how far it is, and what is gone, are committed together with each piece, so that the next round goes on from
 where one was killed. While a round works nobody else does: before each piece it locks the deletion, and stops where
@@ -18,11 +18,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from audit.record import record
+from retention.deletion_pieces import NoLongerPast, delete_share
 from retention.deletion_preview import Share, is_more
 from retention.due import due
 from retention.kinds import KINDS, Kind
 from retention.models import Deletion, DeletionState
-from retention.pieces import NoLongerPast, delete_share
 from runs.models import Run
 
 logger = logging.getLogger(__name__)
@@ -90,7 +90,10 @@ class _Round:
             project_id=run.project_id,
             deletion=str(self._deletion.pk),
             days=KINDS[Kind(share["kind"])].days,
-            **{name: value for name, value in share.items() if name != "run"},
+            kind=share["kind"],
+            num_rows=share["num_rows"],
+            num_files=share["num_files"],
+            num_bytes=share["num_bytes"],
         )
 
     def give_back(self, ended: DeletionState | None = None) -> None:

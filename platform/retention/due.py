@@ -23,7 +23,7 @@ class Due:
     run: Run
     num_rows: int
     row_bytes: int
-    """About: the mean of the table's rows, with its indexes."""
+    """About: their share of the table and its indexes."""
     num_files: int
     file_bytes: int
 
@@ -40,10 +40,10 @@ def due(kind: Kind, of: Collection[UUID] | None = None) -> list[Due]:
     num_rows: Counter[UUID] = Counter()
     row_bytes: Counter[UUID] = Counter()
     for rows in KINDS[kind].rows(keys):
-        size = _bytes_of_a_row(rows.model)
-        for run_id, num in rows.order_by().values_list("run").annotate(Count("pk")):
-            num_rows[run_id] += num
-            row_bytes[run_id] += round(num * size)
+        of_table: dict[UUID, int] = dict(rows.order_by().values_list("run").annotate(Count("pk")))
+        size = _bytes_of_a_row(rows.model, sum(of_table.values()))
+        num_rows.update(of_table)
+        row_bytes.update({run_id: round(num * size) for run_id, num in of_table.items()})
     counted = KINDS[kind].files(keys).order_by().values_list("run").annotate(Count("pk"), Sum("num_bytes"))
     files = {run_id: (num, num_bytes) for run_id, num, num_bytes in counted}
     return [
@@ -67,10 +67,11 @@ def cutoff(kind: Kind) -> datetime | None:
     return timezone.now() - timedelta(days=days) if days > 0 else None
 
 
-def _bytes_of_a_row(model: type[models.Model]) -> float:
+def _bytes_of_a_row(model: type[models.Model], num_counted: int) -> float:
+    """The mean, of a table of at least so many rows: how many it has is known as of its last ANALYZE, or not at all."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT pg_total_relation_size(oid) / greatest(reltuples, 1) FROM pg_class WHERE oid = %s::regclass",
-            [model._meta.db_table],
+            "SELECT pg_total_relation_size(oid) / greatest(reltuples, %s, 1) FROM pg_class WHERE oid = %s::regclass",
+            [num_counted, model._meta.db_table],
         )
         return float(cursor.fetchone()[0])

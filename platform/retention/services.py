@@ -4,9 +4,9 @@ import time
 from collections.abc import Iterable
 
 from audit.record import record
+from retention.deletion_pieces import NoLongerPast, delete_share
 from retention.due import Due, due
 from retention.kinds import KINDS, Kind
-from retention.pieces import NoLongerPast, delete_share
 
 
 def delete_due(kinds: Iterable[Kind] = Kind, *, actor: str, max_seconds: float = float("inf")) -> list[Due]:

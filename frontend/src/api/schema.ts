@@ -946,8 +946,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * @description Delete what a preview showed, and nothing else, in the background. A 409 says as `changed` what a run has more
-         *     by now, or as `operation` which other deletion is under way. A repeat answers the same operation. For pool
+         * @description Delete what a preview showed, and nothing else, in the background. A 409 says as `changed` what there is more
+         *     of by now, or as `operation` which other deletion is under way. A repeat answers the same operation. For pool
          *     admins.
          */
         readonly post: operations["retention_delete"];

@@ -42,8 +42,8 @@ class DeletionView(APIView):
         operation_id="retention_delete", request=bodies.DeletionRequest, responses={202: bodies.AskedDeletion}
     )
     def post(self, request: Request) -> Response:
-        """Delete what a preview showed, and nothing else, in the background. A 409 says as `changed` what a run has more
-        by now, or as `operation` which other deletion is under way. A repeat answers the same operation. For pool
+        """Delete what a preview showed, and nothing else, in the background. A 409 says as `changed` what there is more
+        of by now, or as `operation` which other deletion is under way. A repeat answers the same operation. For pool
         admins."""
         user = require_pool_admin(request.user)
         asked = checked(bodies.DeletionRequest(data=request.data))

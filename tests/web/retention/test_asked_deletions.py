@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from audit.models import AuditEntry
 from gallery.models import Artifact, Sample
-from retention import deletion_rounds, pieces
+from retention import deletion_pieces, deletion_rounds
 from retention.deletion_rounds import LEASE, MAX_ROUNDS_LOST, carry_out
 from retention.kinds import KINDS, Kind
 from retention.models import Deletion
@@ -181,9 +181,9 @@ def test_cancelled_it_deletes_no_more(
     pool_admin: APIClient, ended_run: EndedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended_run()
-    monkeypatch.setattr(pieces, "PIECE", 3)
+    monkeypatch.setattr(deletion_pieces, "PIECE", 3)
     operation = asked(pool_admin)
-    delete_piece = pieces._delete_piece
+    delete_piece = deletion_pieces._delete_piece
 
     def delete_and_cancel(rows: Any) -> int:
         num_deleted = delete_piece(rows)
@@ -191,7 +191,7 @@ def test_cancelled_it_deletes_no_more(
             assert pool_admin.post(f"/api/v1/operations/{operation}/cancel").status_code in (200, 409)
         return num_deleted
 
-    monkeypatch.setattr(pieces, "_delete_piece", delete_and_cancel)
+    monkeypatch.setattr(deletion_pieces, "_delete_piece", delete_and_cancel)
     assert read(pool_admin, operation)["can_cancel"]
     carry_out()
     assert SpanRow.objects.count() == NUM_SPANS + 1 - 3
@@ -260,7 +260,7 @@ def test_killed_in_the_middle_of_a_piece_the_next_round_goes_on_and_ends(
     pool_admin: APIClient, ended_run: EndedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ended_run()
-    monkeypatch.setattr(pieces, "PIECE", 3)
+    monkeypatch.setattr(deletion_pieces, "PIECE", 3)
     operation = asked(pool_admin)
     connections.close_all()
     worker = multiprocessing.get_context("fork").Process(target=_work_and_be_killed)
@@ -280,7 +280,7 @@ def test_killed_in_the_middle_of_a_piece_the_next_round_goes_on_and_ends(
 
 def _work_and_be_killed() -> None:
     """A worker that is killed once the second piece of spans is deleted and not committed."""
-    delete_piece = pieces._delete_piece
+    delete_piece = deletion_pieces._delete_piece
 
     def delete_and_die(rows: Any) -> int:
         num_deleted = delete_piece(rows)
@@ -288,5 +288,5 @@ def _work_and_be_killed() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return num_deleted
 
-    pieces._delete_piece = delete_and_die
+    deletion_pieces._delete_piece = delete_and_die
     deletion_rounds.carry_out()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from accounts.models import Project, User
 from audit.models import AuditEntry
@@ -13,7 +14,7 @@ from catalog.models import Mirror
 from gallery import storage
 from gallery.models import Artifact, Sample
 from mirrors.models import MirroredRun
-from retention import pieces
+from retention import deletion_pieces
 from retention.due import due
 from retention.kinds import KINDS, Kind
 from retention.services import delete_due
@@ -44,10 +45,20 @@ def test_the_dry_run_tells_what_would_go_and_deletes_nothing(ended_run: EndedRun
     assert not AuditEntry.objects.exists()
 
 
+def test_rows_are_told_with_no_more_bytes_than_their_tables_have(ended_run: EndedRun) -> None:
+    """Also where PostgreSQL does not know yet how many rows those have."""
+    ended_run()
+    (share,) = due(Kind.TELEMETRY)
+    tables = [model._meta.db_table for model in (SpanRow, StreamItem)]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s::text[]) AS name", [tables])
+        assert 0 < share.row_bytes <= cursor.fetchone()[0]
+
+
 def test_what_is_past_its_days_is_deleted_with_its_files_and_recorded(
     ended_run: EndedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pieces, "PIECE", 3)
+    monkeypatch.setattr(deletion_pieces, "PIECE", 3)
     run = ended_run()
     foretold = {share.kind: (share.num_rows, share.num_files) for kind in Kind for share in due(kind)}
     said()
@@ -96,8 +107,8 @@ def test_a_run_that_is_resumed_meanwhile_keeps_what_it_still_has(
     ended_run: EndedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ended_run()
-    monkeypatch.setattr(pieces, "PIECE", 3)
-    delete_piece = pieces._delete_piece
+    monkeypatch.setattr(deletion_pieces, "PIECE", 3)
+    delete_piece = deletion_pieces._delete_piece
 
     def delete_and_resume(rows: Any) -> int:
         num_deleted = delete_piece(rows)
@@ -105,7 +116,7 @@ def test_a_run_that_is_resumed_meanwhile_keeps_what_it_still_has(
             Run.objects.filter(pk=run.pk).update(ended_at=None)
         return num_deleted
 
-    monkeypatch.setattr(pieces, "_delete_piece", delete_and_resume)
+    monkeypatch.setattr(deletion_pieces, "_delete_piece", delete_and_resume)
     assert delete_due([Kind.TELEMETRY], actor="test") == []
     assert SpanRow.objects.count() == NUM_SPANS + 1 - 3
 

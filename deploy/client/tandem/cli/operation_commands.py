@@ -10,9 +10,7 @@ from tandem.cli.output import EMPTY, print_facts, print_json, print_table
 if TYPE_CHECKING:
     from tandem.synchronous.operation_calls import Operation
 
-app = typer.Typer(
-    no_args_is_help=True, help="Long work: previews, commands, resizes, GPU tests, and more."
-)
+app = typer.Typer(no_args_is_help=True, help="Long work: previews, commands, resizes, GPU tests, and more.")
 OperationId = Annotated[str, typer.Argument(metavar="OPERATION", help="An operation's id, as `list` shows it.")]
 
 

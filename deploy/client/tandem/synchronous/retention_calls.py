@@ -1,6 +1,8 @@
 # Written by `generate.py` from `asynchronous/retention_calls.py`.
 """`client.retention`."""
 
+from uuid import UUID
+
 from tandem import rest_models
 from tandem.synchronous.operation_calls import Operation, read_operation
 from tandem.synchronous.session import Session
@@ -22,11 +24,11 @@ class Retention:
         answer = self._session.post(f"{API}/retention:preview", None)
         return rest_models.DeletionPreview.model_validate(answer)
 
-    def delete(self, preview: str) -> Operation:
+    def delete(self, preview: UUID | str) -> Operation:
         """Delete what a preview, named by its id, showed, and nothing else; `wait()` waits until that is done.
 
         Raises:
             Conflict: a run has more by now, or another deletion is under way.
         """
-        answer = self._session.post(f"{API}/retention:delete", {"preview": preview})
+        answer = self._session.post(f"{API}/retention:delete", {"preview": str(preview)})
         return read_operation(self._session, answer["operation"])
