@@ -16,6 +16,7 @@ ANSWERS = {
     "planning_models": ("ImportedSpec", "PlanPreview", "QueuedRun", "RunSize"),
     "sweep_models": ("ListedSweep", "Sweep", "SweepPreview"),
     "pool_models": ("PoolNode", "UsageRow"),
+    "retention_models": ("DeletionPreview", "Retention"),
     "project_models": ("CreatedToken", "ListedPromptSet", "Me", "Operation", "Project", "PromptSet", "Reward", "Token"),
 }
 """The schemas that the client reads, by the module that they are written to. Only these and what they refer to become

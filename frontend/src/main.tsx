@@ -42,6 +42,7 @@ const PAGES: Record<string, (data: DOMStringMap) => Promise<ComponentChild>> = {
   occupancy: () => import("./pages/occupancy/occupancy_page.tsx").then(({ OccupancyPage }) => <OccupancyPage />),
   usage: () => import("./pages/usage/usage_page.tsx").then(({ UsagePage }) => <UsagePage />),
   audit: () => import("./pages/audit/audit_page.tsx").then(({ AuditPage }) => <AuditPage />),
+  retention: () => import("./pages/retention/retention_page.tsx").then(({ RetentionPage }) => <RetentionPage />),
   lending: () => import("./pages/lending/lending_page.tsx").then(({ LendingPage }) => <LendingPage />),
   "prompt-sets": () => import("./pages/settings/prompt_sets_page.tsx").then(({ PromptSetsPage }) => <PromptSetsPage />),
   account: () => import("./pages/settings/account_page.tsx").then(({ AccountPage }) => <AccountPage />),

@@ -8,6 +8,7 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
@@ -20,8 +21,9 @@ from accounts.sign_in.second_factors import reset_second_factor
 from audit.read_only_admin import register
 from audit.record import record
 
-# allauth registers its records to be changed, past every rule and record, and shows the seeds of second factors.
-for model in (Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken):
+# allauth registers its records to be changed, past every rule and record, and shows the seeds of second factors. Django
+# registers groups, by which nothing here is allowed.
+for model in (Authenticator, EmailAddress, Group, SocialAccount, SocialApp, SocialToken):
     admin.site.unregister(model)
 
 _NEVER_RECORDED = ("password", "password1", "password2", "usable_password")

@@ -22,8 +22,10 @@ from api.database_circuit import CIRCUIT, is_away, is_crowded
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
 from gallery.previews import PreviewStateConflict
 from operations.operation_source import OperationConflict
+from retention.asked_deletions import DeletionUnderWay, Grown, MoreThanShown
 from runs.bulk_actions import BulkRefused
 from runs.forks import ForkNeedsFiles
+from runs.operation_ids import OperationKind, operation_id
 from runs.planning.plan_cache import PlanningFailed
 from runs.pool.pool_removal import PoolInUse
 from runs.report_storage import FULL, is_full
@@ -109,6 +111,11 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
         case BulkRefused():
             told = [{"id": str(one.id), "name": one.name, "reason": one.reason} for one in error.refused]
             return problem(409, str(error), refused=told), {}
+        case MoreThanShown():
+            return problem(409, str(error), changed=[_changed(one) for one in error.grown]), {}
+        case DeletionUnderWay():
+            under_way = error.deletion and operation_id(OperationKind.RETENTION, error.deletion.pk)
+            return problem(409, str(error), operation=under_way), {}
         case ResizeUnderWay():
             return problem(409, str(error), resize=str(error.resize.pk)), {}
         case PlanningFailed() | PoolInUse() | ReplayRefused() | ForkNeedsFiles():
@@ -137,6 +144,17 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return problem(error.status_code, str(error.detail)), {"Retry-After": str(int(wait))} if wait else {}
         case _:
             return None, {}
+
+
+def _changed(grown: Grown) -> dict[str, Any]:
+    now, shown = grown.now, grown.shown
+    return {
+        "kind": now.kind.value,
+        "run": str(now.run.pk),
+        "name": now.run.name,
+        "shown": {"num_rows": shown["num_rows"], "num_files": shown["num_files"]},
+        "now": {"num_rows": now.num_rows, "num_files": now.num_files},
+    }
 
 
 def _invalid(errors: FieldErrors) -> dict[str, Any]:

@@ -22,6 +22,7 @@ urlpatterns = [
     path("pool/occupancy", views.occupancy, name="occupancy"),
     path("usage", views.usage, name="usage"),
     path("audit", views.audit, name="audit"),
+    path("retention", views.retention, name="retention"),
     path("lending", views.lending, name="lending"),
     path("projects", views.projects, name="projects"),
     path("account", views.account, name="account"),

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from accounts.access import require_pool_admin
 from accounts.models import User
 from accounts.sign_in.selectors import (
     has_authenticator_app,
@@ -35,6 +36,14 @@ usage = page_view("usage", "Usage and cost", "pool")
 audit = page_view("audit", "Audit log", "pool")
 """For everybody: REST answers each user with the rows that they may read."""
 lending = page_view("lending", "Lending", "lending")
+
+
+@require_safe
+@login_required
+def retention(request: HttpRequest) -> HttpResponse:
+    """For pool admins. Raises `PermissionDenied` for others."""
+    require_pool_admin(request.user)
+    return shell(request, "retention", "Retention", "pool")
 
 
 @require_safe

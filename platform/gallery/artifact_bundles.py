@@ -38,6 +38,7 @@ def read_bundle(source: Readable, sha256: str) -> dict[str, bytes]:
                 if len(files) == MAX_BUNDLE_FILES:
                     raise ArtifactRefused(f"a bundle must hold at most {MAX_BUNDLE_FILES} files")
                 files[member.name] = file.read()
-    except tarfile.TarError as error:
+    # Numbers of extended headers are taken as they come: texts, negative ones, and more digits than any file has bytes.
+    except (tarfile.TarError, ValueError, OverflowError) as error:
         raise ArtifactRefused(f"a bundle must be a tar: {error}") from error
     return files

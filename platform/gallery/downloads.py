@@ -15,7 +15,7 @@ from gallery import storage
 from gallery.pieces import Piece, StoredBytes, chunks
 from live.streamed_bodies import streamed
 
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=([0-9]{0,19})-([0-9]{0,19})")
 
 
 def bytes_response(

@@ -17,6 +17,7 @@ from gallery.ingest_views import announced, upload
 from gallery.models import Preview
 from gallery.pieces import StoredBytes
 from telemetry.ingest.ingest_answers import bearer_token, guesses_held_back, refusal, traded_code
+from telemetry.ingest.stored_text import without_nul
 from worker.contracts.previews import PreviewDone
 
 
@@ -67,7 +68,7 @@ def done(request: HttpRequest, preview_id: UUID) -> HttpResponse:
     if isinstance(preview, HttpResponse):
         return preview
     try:
-        previews.finish(preview, PreviewDone.model_validate_json(request.body).problem)
+        previews.finish(preview, PreviewDone.model_validate_json(without_nul(request.body)).problem)
     except ValidationError as error:
         return refusal(422, str(error))
     return HttpResponse(status=204)

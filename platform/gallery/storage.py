@@ -61,18 +61,25 @@ def checked_path(path: str) -> str:
     if len(path) > MAX_PATH_CHARS or not _PATH.fullmatch(path):
         raise ArtifactRefused(
             f"`path` must be segments of letters, digits, `.`, `_` and `-`, none beginning with `.` or `-`, "
-            f"joined by `/`, at most {MAX_PATH_CHARS} characters, got {path[:80]!r}"
+            f"at most 255 characters each, joined by `/`, at most {MAX_PATH_CHARS} characters, got {path[:80]!r}"
         )
     content_type(path)
+    # Files have such an ending and folders none, so that no path leads through a file, or names a folder.
+    if named := next((name for name in path.split("/")[:-1] if _ending(name) in CONTENT_TYPES), None):
+        raise ArtifactRefused(f"a folder must not be called as a file is, got {named[:80]!r} in `path`")
     return path
 
 
 def content_type(path: str) -> str:
     """Raises `ArtifactRefused` for an ending that is not stored."""
-    ending = posixpath.splitext(path)[1].lower()
+    ending = _ending(path)
     if ending not in CONTENT_TYPES:
         raise ArtifactRefused(f"`path` must end in one of {', '.join(CONTENT_TYPES)}, got {path[:80]!r}")
     return CONTENT_TYPES[ending]
+
+
+def _ending(path: str) -> str:
+    return posixpath.splitext(path)[1].lower()
 
 
 def write(key: str, source: Readable, sha256: str) -> Stored:

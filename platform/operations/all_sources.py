@@ -9,6 +9,7 @@ from operations.gpu_test_operations import GpuTestOperations
 from operations.operation_source import OperationSource
 from operations.preview_operations import PreviewOperations
 from operations.resize_operations import ResizeOperations
+from operations.retention_operations import RetentionOperations
 from operations.sweep_operations import SweepOperations
 
 SOURCES: Mapping[str, OperationSource[Any]] = {
@@ -20,5 +21,6 @@ SOURCES: Mapping[str, OperationSource[Any]] = {
         SweepOperations(),
         GpuTestOperations(),
         DrainOperations(),
+        RetentionOperations(),
     )
 }

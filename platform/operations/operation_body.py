@@ -39,7 +39,7 @@ class OperationProgress(TypedDict):
 class OperationTarget(TypedDict):
     """What an operation is about."""
 
-    type: Literal["run", "sweep", "gpu", "node"]
+    type: Literal["run", "sweep", "gpu", "node", "retention"]
     id: str
     name: str
     link: str

@@ -16,6 +16,8 @@ class OperationKind(StrEnum):
     """A test that a GPU must pass before it takes work again."""
     DRAIN = "drain"
     """A node or GPU that takes no new work, until nothing runs on it."""
+    RETENTION = "retention"
+    """A deletion of what is past its days."""
 
 
 def operation_id(kind: OperationKind, key: object) -> str:

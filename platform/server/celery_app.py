@@ -30,6 +30,8 @@ ADVANCE_SWEEPS_EVERY_SECONDS = 3.0
 """Less than a batch of the demo takes, so that a run that is to be pruned trains on for one batch at most."""
 FORGET_DELIVERIES_EVERY_SECONDS = 3600.0
 DELETE_DUE_EVERY_SECONDS = 3600.0
+CARRY_OUT_DELETION_EVERY_SECONDS = 5.0
+"""Of a deletion that an admin asked for: about the pause between two rounds, in which other tasks have the worker."""
 WRITE_MIRRORS_EVERY_SECONDS = 10.0
 """Far less than the minute between two sessions of a run."""
 
@@ -68,6 +70,7 @@ app.conf.update(
         "send webhooks": _every(SEND_WEBHOOKS_EVERY_SECONDS, task_names.SEND_WEBHOOKS),
         "advance sweeps": _every(ADVANCE_SWEEPS_EVERY_SECONDS, task_names.ADVANCE_SWEEPS),
         "forget old deliveries": _every(FORGET_DELIVERIES_EVERY_SECONDS, task_names.FORGET_DELIVERIES),
+        "carry out a deletion": _every(CARRY_OUT_DELETION_EVERY_SECONDS, task_names.CARRY_OUT_DELETION),
         "write mirrors": _every(WRITE_MIRRORS_EVERY_SECONDS, task_names.WRITE_MIRRORS),
     },
 )

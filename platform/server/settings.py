@@ -78,7 +78,19 @@ INSTALLED_APPS = [
     *SIGN_IN_APPS,
     *LOCAL_APPS,
 ]
-APPS_WITH_TABLES = ["audit", "accounts", "catalog", "hooks", "fleet", "runs", "telemetry", "gallery", "mirrors", "api"]
+APPS_WITH_TABLES = [
+    "audit",
+    "accounts",
+    "catalog",
+    "hooks",
+    "fleet",
+    "runs",
+    "telemetry",
+    "gallery",
+    "mirrors",
+    "retention",
+    "api",
+]
 # knox's own migrations would create its table, which `accounts.ApiToken` replaces.
 MIGRATION_MODULES: dict[str, str | None] = {app: f"migrations.{app}" for app in APPS_WITH_TABLES} | {"knox": None}
 MIDDLEWARE = [
@@ -279,6 +291,7 @@ SPECTACULAR_SETTINGS = {
         "ProjectRole": "accounts.models.ProjectRole.choices",
         "QueueBlockerKind": "api.serializers.queue.BLOCKER_KINDS",
         "QueueDirection": "api.serializers.queue.DIRECTIONS",
+        "RetentionKind": "api.serializers.deletions.KINDS_OF_DATA",
         "RunState": "runs.models.STATE_VALUES",
         "SamplePurpose": "api.serializers.gallery.PURPOSES",
         "StartCheckName": "api.serializers.runs.CHECK_NAMES",

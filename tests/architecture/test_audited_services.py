@@ -42,6 +42,8 @@ ONLY_READ = {
     "gallery/lineage.py:lineage",
     # The services that it calls record what they do.
     "operations/services.py:cancel_operation",
+    # Keeps what was shown; the audit log has who asks for it.
+    "retention/deletion_preview.py:preview_deletion",
     "telemetry/sockets/socket_auth.py:require_signed_in",
     "telemetry/arrow/lend_stream.py:lend_stream",
     "telemetry/lending/lend_listing.py:lends",

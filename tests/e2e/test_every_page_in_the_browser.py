@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = [
     *("/", "/runs", "/runs/new", "/compare", "/queue", "/lending", "/prompt-sets", "/projects", "/account"),
-    *("/pool", "/pool/occupancy", "/usage", "/audit", "/sweeps", "/sweeps/new"),
+    *("/pool", "/pool/occupancy", "/usage", "/audit", "/retention", "/sweeps", "/sweeps/new"),
 ]
 DOCUMENTATION = "/api/v1/docs"
 RECORDS = ["auth/user", "auth/user/add", "accounts/apitoken", "audit/auditentry"]

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-SEGMENT = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
-"""Of a path: nothing that leads elsewhere, is hidden, or must be quoted."""
+SEGMENT = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,254}"
+"""Of a path: nothing that leads elsewhere, is hidden, must be quoted, or is longer than the 255 bytes that file systems
+take."""
 PATH_PATTERN = rf"^{SEGMENT}(/{SEGMENT})*$"
 MAX_PATH_CHARS = 300
 

@@ -14,12 +14,13 @@ Units are those of the driver's tools: bytes, degrees Celsius, watts, megahertz;
 that a card does not offer is empty, never 0.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 
 from worker.contracts.base import (
     MAX_EXACT_INTEGER,
@@ -246,6 +247,16 @@ class NodeReports(Contract):
     head_address: ShortText = ""
     """`host:port` by which further machines join the cluster."""
     nodes: Annotated[tuple[NodeReport, ...], Field(max_length=MAX_NODES)] = ()
+
+    @field_validator("alive")
+    @classmethod
+    def _each_once(cls, alive: tuple[ClusterNode, ...]) -> tuple[ClusterNode, ...]:
+        for what in ("name", "ray_node_id"):
+            known = Counter(getattr(node, what) for node in alive)
+            twice = next((value for value, number in known.items() if number > 1), None)
+            if twice is not None:
+                raise ValueError(f"each node must be listed once, got `{what}` {twice!r} of {known[twice]} nodes")
+        return alive
 
 
 class AgentBootstrapAnswer(Contract):

@@ -9,11 +9,12 @@ from typing import Any
 
 MAX_DEPTH = 32
 """Of lists and mappings within each other. A spec has 6, and Python's own recursion ends near 1,000."""
+_LISTS = (list, tuple)
 
 
 def json_problems(document: Any) -> Iterator[tuple[str, str]]:
     """What is wrong with `document`: dotted path and sentence, in the document's order."""
-    if _is_plain(document):
+    if is_plain(document):
         return
     todo: list[tuple[tuple[str, ...], Any]] = [((), document)]
     while todo:
@@ -40,23 +41,26 @@ def json_problems(document: Any) -> Iterator[tuple[str, str]]:
             yield path, f"`{path or 'the document'}` {problem}"
 
 
-def _is_plain(document: Any) -> bool:
+def is_plain(document: Any) -> bool:
     """Whether nothing is wrong, level by level and without the paths, which cost ten times as much."""
     level = [document]
     for _ in range(MAX_DEPTH + 1):
         inner: list[Any] = []
+        # The kinds of JSON first, because asking for any mapping takes as long as all of them.
         for value in level:
             if isinstance(value, str):
-                if text_problem(value):
+                if (not value.isascii() or "\0" in value) and text_problem(value):
                     return False
+            elif value is None or isinstance(value, int):
+                continue
             elif isinstance(value, float):
                 if not math.isfinite(value):
                     return False
-            elif isinstance(value, Mapping):
+            elif isinstance(value, _LISTS):
+                inner += value
+            elif isinstance(value, (dict, Mapping)):
                 inner += map(str, value)
                 inner += value.values()
-            elif isinstance(value, list | tuple):
-                inner += value
         if not inner:
             return True
         level = inner

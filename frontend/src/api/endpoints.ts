@@ -124,6 +124,7 @@ const MAX_WEBHOOKS = 1000;
 const MAX_MIRRORS = 1000;
 /** The most messages of a webhook that its dialog lists. */
 const MAX_DELIVERIES = 50;
+const MAX_DELETIONS = 10;
 /** Rows of the audit log that are read at once. */
 const AUDIT_PAGE = 50;
 
@@ -341,6 +342,12 @@ export const api = {
   /** One page of the audit log; `cursor` is that of the page before. */
   audit: (filter: AuditFilter, cursor?: string) =>
     call("GET", "/api/v1/audit", { query: { ...filter, limit: AUDIT_PAGE, cursor } }),
+  retention: () => call("GET", "/api/v1/retention", {}),
+  /** What is past its days now; nothing is deleted. */
+  previewDeletion: () => call("POST", "/api/v1/retention:preview", {}),
+  deleteShown: (preview: string) => call("POST", "/api/v1/retention:delete", { body: { preview } }),
+  /** The newest deletions of what was past its days. */
+  deletions: () => results(call("GET", "/api/v1/operations", { query: { kind: "retention", limit: MAX_DELETIONS } })),
   lends: (filter: LendFilter, limit: number) => results(call("GET", "/api/v1/lends", { query: { ...filter, limit } })),
   lendSums: (filter: LendFilter, by: "borrower" | "lender" | "run" | "lane" | "gpu") =>
     results(call("GET", "/api/v1/lends/sums", { query: { ...filter, by } })),

@@ -919,6 +919,61 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/retention": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description For how long each kind of data is kept. For pool admins. */
+        readonly get: operations["retention_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/retention:delete": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * @description Delete what a preview showed, and nothing else, in the background. A 409 says as `changed` what there is more
+         *     of by now, or as `operation` which other deletion is under way. A repeat answers the same operation. For pool
+         *     admins.
+         */
+        readonly post: operations["retention_delete"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/retention:preview": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** @description What is past its days now, by kind and run; nothing is deleted. For pool admins. */
+        readonly post: operations["retention_preview"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/rewards": {
         readonly parameters: {
             readonly query?: never;
@@ -2528,6 +2583,11 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["AlternativeLanes"][];
         };
+        /** @description A deletion that was asked for. */
+        readonly AskedDeletion: {
+            /** @description Its operation: `GET /operations/{id}`. */
+            readonly operation: string;
+        };
         readonly Attempt: {
             readonly number: number;
             readonly submission_id: string;
@@ -3364,6 +3424,28 @@ export interface components {
              * @default false
              */
             readonly initialize_model_on_cpu: boolean;
+        };
+        /** @description What a deletion of it deletes, and no more than that. */
+        readonly DeletionPreview: {
+            /**
+             * Format: uuid
+             * @description What `POST /retention:delete` names, within a day.
+             */
+            readonly id: string;
+            /** Format: date-time */
+            readonly made_at: string;
+            readonly kinds: readonly components["schemas"]["KindPastDays"][];
+            /** @description By run and kind, the run that ended first at the beginning. */
+            readonly shares: readonly components["schemas"]["SharePastDays"][];
+            /** @description Past their days too, but too many for one preview; the next one has them. */
+            readonly num_more_shares: number;
+        };
+        readonly DeletionRequest: {
+            /**
+             * Format: uuid
+             * @description Id of the preview that you were shown.
+             */
+            readonly preview: string;
         };
         /** @description A message with all that became of it. */
         readonly Delivery: {
@@ -4610,6 +4692,32 @@ export interface components {
             readonly items: readonly (components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["LendItem"] | components["schemas"]["PhaseItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"])[];
         };
         readonly JsonValue: Json;
+        /** @description A kind of data, and for how long it is kept. */
+        readonly KeptKind: {
+            readonly kind: components["schemas"]["RetentionKind"];
+            /** @description After the end of its run; 0: for good. */
+            readonly days: number;
+            /** @description The environment variable that says so. */
+            readonly setting: string;
+        };
+        /** @description What of a kind would be deleted. */
+        readonly KindPastDays: {
+            readonly kind: components["schemas"]["RetentionKind"];
+            /** @description 0: kept for good. */
+            readonly days: number;
+            readonly num_runs: number;
+            readonly num_rows: number;
+            readonly num_files: number;
+            /** @description Of files, and about of rows: the mean of their table. */
+            readonly num_bytes: number;
+            /**
+             * Format: date-time
+             * @description End of the run that ended first; null for no run, as the next one.
+             */
+            readonly oldest_ended_at: string | null;
+            /** Format: date-time */
+            readonly newest_ended_at: string | null;
+        };
         readonly LabelsToTry: {
             /** Format: int64 */
             readonly id: number;
@@ -6018,7 +6126,7 @@ export interface components {
          * OperationKind
          * @enum {string}
          */
-        readonly OperationKind: "preview" | "command" | "resize" | "sweep" | "gpu_test" | "drain";
+        readonly OperationKind: "preview" | "command" | "resize" | "sweep" | "gpu_test" | "drain" | "retention";
         /**
          * OperationProgress
          * @description How much of an operation is done.
@@ -6040,7 +6148,7 @@ export interface components {
          */
         readonly OperationTarget: {
             /** @enum {string} */
-            readonly type: "run" | "sweep" | "gpu" | "node";
+            readonly type: "run" | "sweep" | "gpu" | "node" | "retention";
             readonly id: string;
             readonly name: string;
             /** @description Its address below this server. */
@@ -7798,6 +7906,14 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["ResumedFields"];
         };
+        /** @description What is kept for how long. */
+        readonly Retention: {
+            readonly kinds: readonly components["schemas"]["KeptKind"][];
+            /** @description Whether the worker deletes every hour what is past its days. */
+            readonly is_automatic: boolean;
+        };
+        /** @enum {string} */
+        readonly RetentionKind: "telemetry" | "samples" | "logs" | "scheduler events";
         /**
          * RevisedPlan
          * @description A plan that a run uses.
@@ -8980,6 +9096,19 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["ServiceAccount"][];
         };
+        /** @description What one run has of one kind, past its days. */
+        readonly SharePastDays: {
+            readonly kind: components["schemas"]["RetentionKind"];
+            /** Format: uuid */
+            readonly run_id: string;
+            readonly run_name: string;
+            readonly project_name: string;
+            /** Format: date-time */
+            readonly ended_at: string;
+            readonly num_rows: number;
+            readonly num_files: number;
+            readonly num_bytes: number;
+        };
         readonly ShareToSet: {
             /**
              * @description Lanes that the project gets first.
@@ -9948,6 +10077,7 @@ export type AestheticSettings = components['schemas']['AestheticSettings'];
 export type AlternativeChange = components['schemas']['AlternativeChange'];
 export type AlternativeLanes = components['schemas']['AlternativeLanes'];
 export type AlternativeLanesPage = components['schemas']['AlternativeLanesPage'];
+export type AskedDeletion = components['schemas']['AskedDeletion'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptPage = components['schemas']['AttemptPage'];
 export type AttentionBackend = components['schemas']['AttentionBackend'];
@@ -10000,6 +10130,8 @@ export type DailyUsageRow = components['schemas']['DailyUsageRow'];
 export type DanceGrpoSpec = components['schemas']['DanceGrpoSpec'];
 export type DatabaseCircuit = components['schemas']['DatabaseCircuit'];
 export type DeepSpeedSpec = components['schemas']['DeepSpeedSpec'];
+export type DeletionPreview = components['schemas']['DeletionPreview'];
+export type DeletionRequest = components['schemas']['DeletionRequest'];
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryPage = components['schemas']['DeliveryPage'];
 export type DeliveryState = components['schemas']['DeliveryState'];
@@ -10073,6 +10205,8 @@ export type Inapplicable = components['schemas']['Inapplicable'];
 export type IntRange = components['schemas']['IntRange'];
 export type ItemsFrame = components['schemas']['ItemsFrame'];
 export type JsonValue = components['schemas']['JsonValue'];
+export type KeptKind = components['schemas']['KeptKind'];
+export type KindPastDays = components['schemas']['KindPastDays'];
 export type LabelsToTry = components['schemas']['LabelsToTry'];
 export type LaneAction = components['schemas']['LaneAction'];
 export type LaneActionKind = components['schemas']['LaneActionKind'];
@@ -10284,6 +10418,8 @@ export type ResizeState = components['schemas']['ResizeState'];
 export type ResumedEvent = components['schemas']['ResumedEvent'];
 export type ResumedFields = components['schemas']['ResumedFields'];
 export type ResumedItem = components['schemas']['ResumedItem'];
+export type Retention = components['schemas']['Retention'];
+export type RetentionKind = components['schemas']['RetentionKind'];
 export type RevisedPlan = components['schemas']['RevisedPlan'];
 export type Reward = components['schemas']['Reward'];
 export type RewardChange = components['schemas']['RewardChange'];
@@ -10339,6 +10475,7 @@ export type SecretRotation = components['schemas']['SecretRotation'];
 export type Series = components['schemas']['Series'];
 export type ServiceAccount = components['schemas']['ServiceAccount'];
 export type ServiceAccountPage = components['schemas']['ServiceAccountPage'];
+export type SharePastDays = components['schemas']['SharePastDays'];
 export type ShareToSet = components['schemas']['ShareToSet'];
 export type ShareToTry = components['schemas']['ShareToTry'];
 export type SharesToTry = components['schemas']['SharesToTry'];
@@ -11528,7 +11665,7 @@ export interface operations {
             readonly query?: {
                 /** @description Of the page, from `next` of the page before. */
                 readonly cursor?: string;
-                /** @description One kind or several, separated by commas: preview, command, resize, sweep, gpu_test, drain. */
+                /** @description One kind or several, separated by commas: preview, command, resize, sweep, gpu_test, drain, retention. */
                 readonly kind?: string;
                 /** @description Rows of a page. */
                 readonly limit?: number;
@@ -12316,6 +12453,79 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["QueuedRunPage"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly retention_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Retention"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly retention_delete: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["DeletionRequest"];
+            };
+        };
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AskedDeletion"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly retention_preview: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 201: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DeletionPreview"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -15046,9 +15256,9 @@ export const mixGrpoSpecStrategyValues: ReadonlyArray<FlattenedDeepRequired<comp
 export const modelFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ModelFamily"]> = ["flux", "sd3", "flux2", "flux2_klein", "qwen_image", "z_image", "wan", "wan22", "hunyuan_video"];
 export const ofEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OfEnum"]> = ["node", "gpu", "lane"];
 export const oldLogProbsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OldLogProbs"]> = ["rollout", "trainer"];
-export const operationKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationKind"]> = ["preview", "command", "resize", "sweep", "gpu_test", "drain"];
+export const operationKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationKind"]> = ["preview", "command", "resize", "sweep", "gpu_test", "drain", "retention"];
 export const operationStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationState"]> = ["waiting", "running", "succeeded", "failed", "cancelled"];
-export const operationTargetTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationTarget"]["type"]> = ["run", "sweep", "gpu", "node"];
+export const operationTargetTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OperationTarget"]["type"]> = ["run", "sweep", "gpu", "node", "retention"];
 export const orderEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OrderEnum"]> = ["created", "name", "state", "progress", "reward", "started", "duration"];
 export const outOfMemoryEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OutOfMemoryEvent"]["type"]> = ["out_of_memory"];
 export const outOfMemoryItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["OutOfMemoryItem"]["type"]> = ["out_of_memory"];
@@ -15089,6 +15299,7 @@ export const resizeCauseValues: ReadonlyArray<FlattenedDeepRequired<components>[
 export const resizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeState"]> = ["accepted", "done", "failed"];
 export const resumedEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedEvent"]["type"]> = ["resumed"];
 export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedItem"]["type"]> = ["resumed"];
+export const retentionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RetentionKind"]> = ["telemetry", "samples", "logs", "scheduler events"];
 export const revisedPlanModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const revisedPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["costs"]> = ["measured", "own", "profile"];
 export const rewardFlowSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardFlowSpec"]["name"]> = ["reward_flow"];

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.serializers.answers import Answer, contract_field
+from api.serializers.answers import Answer, contract_field, contract_list
 from catalog.checked_prompts import MAX_PROMPTS
 from worker.contracts.names import ModelFamily
 from worker.contracts.prompts import Prompt
@@ -62,7 +62,7 @@ class PromptSetBody(Answer):
     name = serializers.CharField()
     project = serializers.UUIDField(source="project_id")
     num_prompts = serializers.IntegerField()
-    prompts = serializers.ListField(child=contract_field(Prompt))
+    prompts = contract_list(Prompt)
     created_at = serializers.DateTimeField()
 
 
@@ -79,11 +79,20 @@ class PromptItem(serializers.JSONField):
     """A text or an object; `worker.contracts.prompts` bounds it."""
 
 
+class PromptItems(serializers.ListField):
+    """Prompts whose number alone is bounded here: a look at each of many, beside that of their contract, takes a
+    second."""
+
+    child = PromptItem()
+
+    def run_child_validation(self, data: Any) -> Any:
+        return data
+
+
 class NewPromptSet(serializers.Serializer[Any]):
     project = serializers.UUIDField()
     name = serializers.CharField(max_length=100)
-    prompts = serializers.ListField(
-        child=PromptItem(),
+    prompts = PromptItems(
         min_length=1,
         max_length=MAX_PROMPTS,
         help_text="Texts, or objects with `text` or `prompt` and what else a prompt has; other keys become metadata.",

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from telemetry.ingest.ingest_errors import InvalidEvent, SequenceGap
+from telemetry.ingest.stored_text import without_nul
 from worker.contracts.checkpoint_names import batch_number, checkpoint_name
 from worker.contracts.events import CheckpointEvent, GroupsEvent, RunEvent, run_event_adapter
 from worker.contracts.ingest import IngestBatch
@@ -18,11 +19,9 @@ from worker.contracts.shown_values import cut
 def parse_batch(raw: bytes) -> IngestBatch:
     """Raises `InvalidEvent` when the body is not an `IngestBatch`."""
     try:
-        batch = IngestBatch.model_validate_json(raw)
+        return IngestBatch.model_validate_json(without_nul(raw))
     except ValidationError as error:
         raise InvalidEvent(None, _location(error), _message(error)) from error
-    # PostgreSQL stores no NUL character, and a log line that holds one must not block a run's whole stream.
-    return batch.model_copy(update={"events": _without_nul(batch.events)}) if rb"\u0000" in raw else batch
 
 
 def parse_events(events: Sequence[dict[str, Any]]) -> list[RunEvent]:
@@ -94,16 +93,3 @@ def _location(error: ValidationError, *tag: object) -> str:
 
 def _message(error: ValidationError) -> str:
     return str(error.errors()[0]["msg"])
-
-
-def _without_nul(value: Any) -> Any:
-    """`value` with every NUL character in it, at any depth, replaced by U+FFFD."""
-    match value:
-        case str():
-            return value.replace("\x00", "\ufffd")
-        case dict():
-            return {_without_nul(key): _without_nul(entry) for key, entry in value.items()}
-        case list() | tuple():
-            return tuple(_without_nul(entry) for entry in value)
-        case _:
-            return value

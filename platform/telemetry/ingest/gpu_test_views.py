@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from fleet.health.gpu_test_reports import GpuTestOver, GpuTestRefused, authorise, take, trade_code
 from telemetry.ingest.ingest_answers import bearer_token, guesses_held_back, refusal, traded_code
+from telemetry.ingest.stored_text import without_nul
 from worker.contracts.gpu_tests import GpuTestReport
 
 
@@ -26,7 +27,7 @@ def bootstrap(request: HttpRequest) -> HttpResponse:
 def report(request: HttpRequest, test_id: UUID) -> HttpResponse:
     try:
         test = authorise(test_id, bearer_token(request))
-        take(test, GpuTestReport.model_validate_json(request.body))
+        take(test, GpuTestReport.model_validate_json(without_nul(request.body)))
     except ValidationError as error:
         found = error.errors()[0]
         return refusal(422, f"`{'.'.join(map(str, found['loc']))}`: {found['msg']}")

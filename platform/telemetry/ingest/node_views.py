@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from fleet.reports.node_agents import AgentFollowed, AgentRefused, authorise, trade_code
 from fleet.reports.report_intake import take
 from telemetry.ingest.ingest_answers import bearer_token, guesses_held_back, refusal, traded_code
+from telemetry.ingest.stored_text import without_nul
 from worker.contracts.node_reports import AGENT_HEADER, NodeReports
 
 
@@ -26,7 +27,7 @@ def bootstrap(request: HttpRequest) -> HttpResponse:
 def reports(request: HttpRequest) -> HttpResponse:
     try:
         agent = authorise(bearer_token(request), request.headers.get(AGENT_HEADER, ""))
-        take(agent, NodeReports.model_validate_json(request.body))
+        take(agent, NodeReports.model_validate_json(without_nul(request.body)))
     except AgentRefused as error:
         return refusal(401, str(error))
     except AgentFollowed as error:

@@ -1,6 +1,7 @@
 """What faults do to live runs on the whole stack: what a user sees, how soon, and what is lost.
 
-    python -m tests.bench.chaos [--only NAMES] [--moments 2] [--seed 0] [--resume] [--out var/bench/chaos.json]
+    python -m tests.bench.chaos [--only NAMES] [--moments 2] [--from-moment 0] [--seed 0] [--resume]
+        [--out var/bench/chaos.json]
 
 A stack of its own runs the shapes demo in little once undisturbed, and then once for each fault and moment: a seeded
 random batch and second of it. Each run is compared with the undisturbed one, bit for bit. A row is written as soon as
@@ -64,7 +65,7 @@ def with_run(scene: Scene, name: str) -> Scene:
     return replace(scene, run=scene.rest.start_run(name, spec_of(scene.rest)))
 
 
-def measure(faults: list[Fault], num_moments: int, seed: int, out: Path, known: Rows) -> Rows:
+def measure(faults: list[Fault], moments: range, seed: int, out: Path, known: Rows) -> Rows:
     """Every row, those `known` included, each written to `out` as soon as it is known. A stack that a fault has ended
     is started anew."""
     result: dict[str, Any] = {
@@ -74,7 +75,7 @@ def measure(faults: list[Fault], num_moments: int, seed: int, out: Path, known: 
         "rows": list(known),
     }
     done = {(row["fault"], row["moment"]) for row in known}
-    waiting = [(each, moment) for moment in range(num_moments) for each in faults if (each.name, moment) not in done]
+    waiting = [(each, moment) for moment in moments for each in faults if (each.name, moment) not in done]
     expected: RunOutcome | None = None
     while waiting:
         with staged() as scene:
@@ -119,20 +120,22 @@ def _is_well(scene: Scene) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="faults whose names contain one of these, by comma")
+    parser.add_argument("--only", default="", help="faults whose names contain one of these, by comma, in their order")
     parser.add_argument("--resume", action="store_true", help="keep the rows of --out, and measure the others")
     parser.add_argument("--moments", type=int, default=2, help="runs for each fault")
+    parser.add_argument("--from-moment", type=int, default=0, help="without the moments before it")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("var/bench/chaos.json"))
     arguments = parser.parse_args()
-    faults = [fault for fault in FAULTS if any(part in fault.name for part in arguments.only.split(","))]
+    parts = arguments.only.split(",")
+    faults = list(dict.fromkeys(fault for part in parts for fault in FAULTS if part in fault.name))
     if not faults:
         parser.error(f"`--only` must be part of one of {', '.join(fault.name for fault in FAULTS)}")
     # As Ctrl-C does, so that the stack, its folder and its mount end with the bench.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     known: Rows = json.loads(arguments.out.read_text())["rows"] if arguments.resume and arguments.out.exists() else []
-    rows = measure(faults, arguments.moments, arguments.seed, arguments.out, known)
+    rows = measure(faults, range(arguments.from_moment, arguments.moments), arguments.seed, arguments.out, known)
     return 1 if any(row.get("problems") for row in rows) else 0
 
 

@@ -82,6 +82,7 @@ def test_a_pool_admin_reads_the_pools_records_and_no_others(client: Client, make
     assert client.get("/admin/fleet/gpu/add/").status_code == 403
     for records in ("runs/run", "accounts/user", "audit/auditentry"):
         assert client.get(f"/admin/{records}/").status_code == 403
+    assert client.get("/admin/auth/group/").status_code == 404, "nothing is allowed by groups"
 
 
 def test_others_do_not_enter_the_admin(client: Client, alice: User) -> None:

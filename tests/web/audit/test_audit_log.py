@@ -208,3 +208,6 @@ def test_the_admin_shows_the_log_and_lets_nobody_change_it(client: Client, alice
     assert client.get(f"/admin/audit/auditentry/{entry.pk}/change/").status_code == 200
     assert client.post(f"/admin/audit/auditentry/{entry.pk}/delete/").status_code == 403
     assert client.get("/admin/audit/auditentry/add/").status_code == 403
+    assert client.get(f"/admin/audit/auditentry/{entry.pk}/change/?_to_field=").status_code == 200
+    assert client.get("/admin/audit/auditentry/?action__exact=project.rename").status_code == 200
+    assert client.get("/admin/audit/auditentry/?changes__range={'x':1}").status_code == 400, "no filter of the list"

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 from typing import Any
@@ -15,6 +14,10 @@ from api.openapi_document import openapi_document, path_of
 from tests.web.api.test_bounded_bodies import SPEC, SWEEP
 from tests.web.every_address import malformed
 from tests.web.every_address.answered_requests import every_request
+from tests.web.every_address.machine_tokens import machine_headers
+from tests.web.every_address.malformed_admin import MalformedAdmin
+from tests.web.every_address.malformed_request import Malformed
+from tests.web.every_address.malformed_uploads import MalformedUploads
 from tests.web.every_address.matrix import BODIES, INGEST, OF_ATTEMPT
 from tests.web.every_address.schema_examples import Examples
 from tests.web.every_address.world import RUN_TOKEN, World
@@ -29,7 +32,19 @@ UNKNOWN_NAMES = ("x", "limit", "cursor", "fields", "format", "a[]", "")
 WITHOUT_END = {"get api/v1/runs/<uuid:run_id>/stream"}
 """Its body ends with the run."""
 OF_RUNS = re.compile(r"get api/v1/(runs|lends|home|metrics|sweeps)")
+OF_THE_POOL = re.compile(r"get api/v1/(pool|nodes|gpus|lanes|occupancy|home|metrics)")
 EVENTS = f"post {OF_ATTEMPT}events"
+REPORTS = f"post {INGEST}nodes/reports"
+OF_KIND = {
+    "agent": [REPORTS],
+    "gpu test": [f"post {INGEST}gpu-tests/<uuid:test_id>/report"],
+    "preview": [
+        f"post {INGEST}previews/<uuid:preview_id>/done",
+        f"get {INGEST}previews/<uuid:preview_id>/files/<path:path>",
+        f"put {INGEST}previews/<uuid:preview_id>/images/<str:name>",
+    ],
+}
+"""What the tokens of `machine_headers` open."""
 OF_MACHINES: dict[str, TypeAdapter[Any]] = {
     f"post {INGEST}gpu-tests/<uuid:test_id>/report": TypeAdapter(GpuTestReport),
     f"post {INGEST}nodes/reports": TypeAdapter(NodeReports),
@@ -41,30 +56,14 @@ OF_MACHINES: dict[str, TypeAdapter[Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Malformed:
-    """One request, as a test client makes it."""
-
-    number: str
-    method: str
-    address: str
-    body: bytes = b""
-    content_type: str = "application/json"
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        shown = {name: text[:80] for name, text in self.headers.items() if name != "Authorization"}
-        return (
-            f"request {self.number}: {self.method[:20]} {self.address[:300]} {shown or ''} "
-            f"{self.content_type[:60]} {self.body[:600]!r}{'…' if len(self.body) > 600 else ''}"
-        )
-
-
 class MalformedRequests:
     """Draws requests of the addresses of a world."""
 
     def __init__(self, world: World, token: str) -> None:
         self._world, self._token = world, token
+        machines = machine_headers(world)
+        self._uploads, self._admin = MalformedUploads(world, machines), MalformedAdmin(world)
+        self._headers_of = {request: machines[kind] for kind, requests in OF_KIND.items() for request in requests}
         self._document = openapi_document()
         known = {"spec": SPEC, "sweep": SWEEP, "project": world.values["project_id"], "prompts": ["a", "b"]}
         self._known = known | {"yaml": "prompts: {inline: [a]}", "host": "a.example", "username": "outsider"}
@@ -74,8 +73,14 @@ class MalformedRequests:
     def drawn(self, seed: str) -> Malformed:
         """One request; the same seed gives the same one."""
         draw = Random(seed)
-        # Every fourth goes to the events, which are many kinds of body at one address.
-        request = EVENTS if draw.random() < 0.25 else draw.choice(self.addresses)
+        # Events are many kinds of body at one address, and reports of nodes are deep.
+        kinds = ["events", "reports", "upload", "admin", "any"]
+        kind = draw.choices(kinds, [20, 6, 10, 8, 56])[0]
+        if kind == "upload":
+            return self._uploads.drawn(seed, draw)
+        if kind == "admin":
+            return self._admin.drawn(seed, draw)
+        request = {"events": EVENTS, "reports": REPORTS}.get(kind) or draw.choice(self.addresses)
         method, _, pattern = request.partition(" ")
         what = draw.choices(["body", "bytes", "path", "query", "headers", "method"], [6, 2, 2, 3, 2, 1])[0]
         if method == "get" and what in ("body", "bytes"):
@@ -85,6 +90,7 @@ class MalformedRequests:
         if what == "query" or draw.random() < 0.05:
             address += f"?{self._query(request, pattern, draw)}"
         headers = {"Authorization": f"Bearer {RUN_TOKEN if pattern.startswith(INGEST) else self._token}"}
+        headers |= self._headers_of.get(request, {})
         if what == "headers":
             for name in draw.sample(sorted(malformed.HEADERS), draw.randint(1, 3)):
                 headers[name] = draw.choice(malformed.HEADERS[name])
@@ -175,7 +181,7 @@ class MalformedRequests:
         return {request: adapter.json_schema() for request, adapter in OF_MACHINES.items()}
 
 
-def readings_of_runs(world: World) -> list[str]:
-    """The addresses that tell of runs."""
-    found = [request for request in every_request() if OF_RUNS.match(request) and request not in WITHOUT_END]
+def readings_of(world: World, told: re.Pattern[str]) -> list[str]:
+    """The addresses that tell of runs (`OF_RUNS`), or `OF_THE_POOL`."""
+    found = [request for request in every_request() if told.match(request) and request not in WITHOUT_END]
     return [world.address(request.removeprefix("get "), "owner") for request in found]

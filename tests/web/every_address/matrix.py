@@ -47,6 +47,7 @@ LEVELS: dict[str, str] = {
     "jobs and agents with tokens of their own": "401 | 401 401 401 401 401 401 | 401 401 401 401 | 401 401",
     "page": "login | in in in in in in | login login login login | login login",
     "page of members": "login | 404 in in in 404 404 | login login login login | login login",
+    "page of pool admins": "login | 403 403 403 403 in in | login login login login | login login",
     "page of staff": "login | login login login login in in | login login login login | login login",
     "page of what they have not": "login | 404 404 404 404 404 404 | login login login login | login login",
     "page that there is not": "404 | 404 404 404 404 404 404 | 404 404 404 404 | 404 404",
@@ -198,6 +199,9 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
         f"patch {API}pools/<str:name>",
         f"delete {API}pools/<str:name>",
         f"post {API}queue:preview",
+        f"get {API}retention",
+        f"post {API}retention:preview",
+        f"post {API}retention:delete",
         f"put {API}shares/<uuid:project_id>",
     ),
     "pool admins, unknown to outsiders": (
@@ -251,6 +255,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
     # A link that was never made, and the page of accounts that are switched off.
     "page that refuses all": ("get login/inactive", "get login/link/<str:code>", "post login/link/<str:code>"),
     "page of members": ("get runs/<uuid:run_id>", "get sweeps/<uuid:sweep_id>"),
+    "page of pool admins": ("get retention",),
     "page of staff": ("get admin/",),
     "page for who is not logged in": (*(f"{method} login" for method in ("get", "post", "put")), "get login/passkey"),
     # What is posted there has no passkey's answer; who is logged in is past it.

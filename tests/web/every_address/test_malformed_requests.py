@@ -20,7 +20,8 @@ from django.test import Client
 
 from accounts.api_tokens import TokenWish, create_token
 from accounts.models import Membership, ProjectRole
-from tests.web.every_address.malformed_requests import Malformed, MalformedRequests, readings_of_runs
+from tests.web.every_address.malformed_request import Malformed
+from tests.web.every_address.malformed_requests import OF_RUNS, OF_THE_POOL, MalformedRequests, readings_of
 from tests.web.every_address.world import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(1200)]
@@ -28,8 +29,11 @@ MAX_CPU_SECONDS = 1.0
 MAX_GROWTH_KIB = 256 * 1024
 """Of the process over all requests: several bodies of the greatest size beside what is loaded on first use."""
 PROBLEM = "application/problem+json"
-STORED = re.compile(r"/attempts/\d+/events($|\?)")
-"""Where a driver's reports go."""
+STORED = {
+    "runs": re.compile(r"/attempts/\d+/(events|artifacts)|/previews/[^/]+/(images/|done)"),
+    "pool": re.compile(r"/nodes/reports|/gpu-tests/[^/]+/report"),
+}
+"""Where reports go, by what is read after one that was taken."""
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -52,22 +56,26 @@ def peak_kib() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def problem_of(request: Malformed, readings: list[str], num_read: int, token: str) -> str:
-    """What is wrong with the answer; empty for a good one. What a driver's token got stored is read at some
-    addresses, and all is undone."""
+def problem_of(request: Malformed, readings: dict[str, list[str]], num_read: int, token: str) -> str:
+    """What is wrong with an answer; empty for good ones. What a machine's token got stored is read at some addresses,
+    and all is undone."""
     place = transaction.savepoint()
     try:
-        began = cpu_seconds()
-        found = answer(request)
-        seconds = cpu_seconds() - began
-        problem = _problem_of(found, seconds)
-        if not problem and found.status_code == 200 and STORED.search(request.address) and request.method == "POST":
-            headers = {"Authorization": f"Bearer {token}"}
-            for address in Random(request.number).sample(readings, num_read):
+        for one in (*request.before, request):
+            began = cpu_seconds()
+            found = answer(one)
+            if problem := _problem_of(found, cpu_seconds() - began):
+                return problem
+        for kind, stored in STORED.items():
+            is_taken = found.status_code < 300 and request.method in ("POST", "PUT") and stored.search(request.address)
+            for address in Random(request.number).sample(readings[kind], num_read) if is_taken else ():
+                headers = {"Authorization": f"Bearer {token}"}
                 if said := _problem_of(answer(Malformed(number="", method="GET", address=address, headers=headers))):
                     return f"then {address} fails: {said}"
-        return problem
+        return ""
     finally:
+        # What failed may have left the transaction as one that is not gone on with.
+        transaction.set_rollback(False)
         transaction.savepoint_rollback(place)
 
 
@@ -108,7 +116,8 @@ def test_no_malformed_request_makes_the_server_fail(
 ) -> None:
     settings.TANDEM_REQUESTS_PER_MINUTE = 10**9
     seed = seed or os.environ.get("TANDEM_SEED") or secrets.token_hex(4)
-    drawn, readings = MalformedRequests(world, token), readings_of_runs(world)
+    drawn = MalformedRequests(world, token)
+    readings = {"runs": readings_of(world, OF_RUNS), "pool": readings_of(world, OF_THE_POOL)}
     problem_of(drawn.drawn("first"), readings, 0, token)
     before = peak_kib()
     failed: Counter[str] = Counter()

@@ -10,7 +10,7 @@ from django.test import Client
 
 from runs.models import Run, RunStream
 from telemetry.unreadable import unreadable_counts
-from tests.web.every_address.malformed_requests import readings_of_runs
+from tests.web.every_address.malformed_requests import OF_RUNS, readings_of
 from tests.web.every_address.poisoned_rows import poison
 from tests.web.every_address.world import World
 
@@ -32,7 +32,7 @@ def poisoned(world: World) -> Iterator[World]:
 
 def readings(world: World) -> Iterator[tuple[str, str]]:
     """Whatever tells of runs, with the `Accept` of the request."""
-    for address in readings_of_runs(world):
+    for address in readings_of(world, OF_RUNS):
         yield address, "*/*"
         if OF_WINDOWS.search(address):
             yield f"{address}?from=0&to=100", "*/*"

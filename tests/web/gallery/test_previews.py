@@ -118,6 +118,19 @@ def test_the_whole_conversation(client: Client, preview: Preview, code_of: Calla
     assert client.get(address, headers=bearer).status_code == 401
 
 
+def test_a_nul_in_what_a_job_says_is_shown_as_another_character(
+    client: Client, preview: Preview, code_of: Callable[[Preview], str]
+) -> None:
+    code = json.dumps({"code": code_of(preview)})
+    job = PreviewJob.model_validate_json(
+        client.post(PREVIEW_BOOTSTRAP_PATH, code, content_type="application/json").content
+    )
+    said, bearer = '{"problem": "no \\u0000 memory"}', {"Authorization": f"Bearer {job.token}"}
+    done = client.post(PREVIEW_DONE_PATH.format(id=job.id), said, content_type="application/json", headers=bearer)
+    preview.refresh_from_db()
+    assert (done.status_code, preview.detail) == (204, "no \ufffd memory")
+
+
 def test_missing_pictures_are_a_failure_whatever_the_job_says(preview: Preview) -> None:
     Preview.objects.update(state=PreviewState.RUNNING)
     previews.finish(preview, "")

@@ -106,6 +106,29 @@ def test_201_for_several_files_at_once_and_for_their_repeat(run: Any) -> None:
     }
 
 
+@pytest.mark.parametrize("size", ["a", "-1", "9" * 40])
+def test_422_for_a_tar_whose_headers_hold_no_sizes(client: Client, run: Any, size: str) -> None:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name in ("GNU.sparse.size", "size"):
+            info = tarfile.TarInfo("a.png")
+            info.pax_headers = {name: size}
+            tar.addfile(info)
+    answered = post(client, run, archive.getvalue())
+    assert (answered.status_code, Artifact.objects.count()) == (422, 0)
+
+
+def test_422_for_a_name_that_no_file_system_takes(client: Client, run: Any) -> None:
+    assert put(client, run, b"x", path="x" * 252 + ".png").status_code == 422
+    assert put(client, run, b"x", path="x" * 251 + ".png").status_code == 201
+
+
+@pytest.mark.parametrize("paths", [("a.png", "a.png/b.png"), ("a.png/b.png", "a.png")])
+def test_422_for_a_path_below_a_file_in_either_order(client: Client, run: Any, paths: tuple[str, str]) -> None:
+    answered = {path: put(client, run, b"x", path=path).status_code for path in paths}
+    assert answered == {"a.png": 201, "a.png/b.png": 422}
+
+
 def test_files_at_once_are_kept_all_or_none(client: Client, run: Any) -> None:
     put(client, run, b"one", path="a.png")
     assert post(client, run, tar_of(("b.png", b"x"), ("a.png", b"another"))).status_code == 409

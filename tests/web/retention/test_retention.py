@@ -1,24 +1,20 @@
 """What is past its days is told before it is deleted, deleted in pieces, and recorded; everything else stays."""
 
-import hashlib
-from collections.abc import Callable
-from datetime import timedelta
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.utils import timezone
+from django.db import connection
 
 from accounts.models import Project, User
 from audit.models import AuditEntry
 from catalog.models import Mirror
 from gallery import storage
-from gallery.artifacts import store_artifact
 from gallery.models import Artifact, Sample
 from mirrors.models import MirroredRun
-from retention import services
+from retention import deletion_pieces
 from retention.due import due
 from retention.kinds import KINDS, Kind
 from retention.services import delete_due
@@ -26,58 +22,9 @@ from runs.models import Run, RunLogEntry
 from server import checks
 from telemetry.models import MetricPoint, SpanRow, StreamItem
 from tests.web.conftest import MakeRun
-from tests.web.valid_files import valid_file
+from tests.web.retention.conftest import LEFT, NUM_SPANS, EndedRun, fill
 
 pytestmark = pytest.mark.django_db
-NUM_SPANS = 7
-LEFT = ["adapters/final/pytorch_lora_weights.safetensors"]
-EndedRun = Callable[..., Run]
-
-
-@pytest.fixture(autouse=True)
-def kept_for_a_week(settings: Any, tmp_path: Path) -> None:
-    settings.TANDEM_ARTIFACTS = f"file://{tmp_path}"
-    for data in KINDS.values():
-        setattr(settings, data.setting, 7)
-
-
-@pytest.fixture
-def ended_run(make_run: MakeRun, project: Project) -> EndedRun:
-    """A run that ended so many days ago, with some of everything."""
-
-    def make(days: float = 8) -> Run:
-        ended_at = timezone.now() - timedelta(days=days)
-        run = make_run(project=project, state="completed", attempt=1, ended_at=ended_at)
-        fill(run)
-        return run
-
-    return make
-
-
-def fill(run: Run) -> None:
-    of_run: dict[str, Any] = {"run": run, "attempt": 1}
-    SpanRow.objects.bulk_create(
-        SpanRow(**of_run, stream_seq=1, lane="trainer-0", kind="train", start=float(n), end=n + 1.0)
-        for n in range(NUM_SPANS)
-    )
-    SpanRow.objects.create(**of_run, stream_seq=1, lane="trainer-0", kind="lent_generate", start=9.0, end=10.0)
-    for seq, kind in enumerate(("spans", "metrics", "samples", "evaluation"), start=1):
-        StreamItem.objects.create(**of_run, stream_seq=seq, seq=seq, type=kind, at=1e9, body={})
-    of_run |= {"stream_seq": 5}
-    MetricPoint.objects.create(**of_run, key="reward/mean", batch=1, optimizer_step=1, at=1e9, value=0.5)
-    RunLogEntry.objects.create(**of_run, at=1e9, type="log", level="info", source="driver", text="a line")
-    RunLogEntry.objects.create(**of_run | {"stream_seq": 6}, at=1e9, type="state", level="info", source="web", text="x")
-    picture = {"prompt": "a", "prompt_id": "1", "prompt_index": 0, "member": 0, "seed": 1, "rewards": {}}
-    where = {"artifact_path": "pictures/1.webm", "poster_path": "pictures/1.png", "purpose": "train"}
-    Sample.objects.create(**of_run, batch=1, policy_version=1, **picture, **where)
-    for path in ("pictures/1.webm", "pictures/1.png", "schedule/000001.json.gz", *LEFT):
-        upload(run, path)
-
-
-def upload(run: Run, path: str) -> None:
-    content = valid_file(path)
-    digest = hashlib.sha256(content).hexdigest()
-    store_artifact(run_id=run.pk, attempt=1, path=path, source=BytesIO(content), sha256=digest)
 
 
 def said(*arguments: str) -> str:
@@ -98,10 +45,20 @@ def test_the_dry_run_tells_what_would_go_and_deletes_nothing(ended_run: EndedRun
     assert not AuditEntry.objects.exists()
 
 
+def test_rows_are_told_with_no_more_bytes_than_their_tables_have(ended_run: EndedRun) -> None:
+    """Also where PostgreSQL does not know yet how many rows those have."""
+    ended_run()
+    (share,) = due(Kind.TELEMETRY)
+    tables = [model._meta.db_table for model in (SpanRow, StreamItem)]
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s::text[]) AS name", [tables])
+        assert 0 < share.row_bytes <= cursor.fetchone()[0]
+
+
 def test_what_is_past_its_days_is_deleted_with_its_files_and_recorded(
     ended_run: EndedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "PIECE", 3)
+    monkeypatch.setattr(deletion_pieces, "PIECE", 3)
     run = ended_run()
     foretold = {share.kind: (share.num_rows, share.num_files) for kind in Kind for share in due(kind)}
     said()
@@ -140,18 +97,18 @@ def test_a_run_that_a_mirror_still_reads_waits(ended_run: EndedRun, project: Pro
     run = ended_run()
     mirror = Mirror.objects.create(project=project, name="m", kind="tensorboard", place="runs")
     mirrored = MirroredRun.objects.create(run=run, mirror=mirror, label="x")
-    assert list(due(Kind.TELEMETRY)) == []
+    assert due(Kind.TELEMETRY) == []
     mirrored.next_at = None
     mirrored.save()
-    assert len(list(due(Kind.TELEMETRY))) == 1
+    assert len(due(Kind.TELEMETRY)) == 1
 
 
 def test_a_run_that_is_resumed_meanwhile_keeps_what_it_still_has(
     ended_run: EndedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ended_run()
-    monkeypatch.setattr(services, "PIECE", 3)
-    delete_piece = services._delete_piece
+    monkeypatch.setattr(deletion_pieces, "PIECE", 3)
+    delete_piece = deletion_pieces._delete_piece
 
     def delete_and_resume(rows: Any) -> int:
         num_deleted = delete_piece(rows)
@@ -159,7 +116,7 @@ def test_a_run_that_is_resumed_meanwhile_keeps_what_it_still_has(
             Run.objects.filter(pk=run.pk).update(ended_at=None)
         return num_deleted
 
-    monkeypatch.setattr(services, "_delete_piece", delete_and_resume)
+    monkeypatch.setattr(deletion_pieces, "_delete_piece", delete_and_resume)
     assert delete_due([Kind.TELEMETRY], actor="test") == []
     assert SpanRow.objects.count() == NUM_SPANS + 1 - 3
 

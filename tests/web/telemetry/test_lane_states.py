@@ -144,7 +144,7 @@ def test_a_lane_counts_in_the_role_that_it_had_then(driver: Any, event: Make, sp
         assert roles == {"rollout": {"generate": [1.0, 0.0]}, "trainer": {"train": [0.0, 1.0]}}
 
 
-def test_a_span_that_never_seems_to_end_fills_no_more_than_a_week_of_buckets(driver: Any, spans: Make) -> None:
+def test_a_span_that_never_seems_to_end_fills_no_more_than_a_day_of_buckets(driver: Any, spans: Make) -> None:
     driver.send(spans(1, ("rollout-0", "generate", 0, 1e9)))
     assert LaneStateRollup.objects.filter(level=0).count() == MAX_STRETCH_SECONDS / BASE_SECONDS
 

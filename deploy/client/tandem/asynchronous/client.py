@@ -11,6 +11,7 @@ from tandem import rest_models
 from tandem.asynchronous.account_calls import Prompts, Tokens
 from tandem.asynchronous.operation_calls import Operations
 from tandem.asynchronous.pool_calls import Pool
+from tandem.asynchronous.retention_calls import Retention
 from tandem.asynchronous.run_calls import Runs
 from tandem.asynchronous.session import Session
 from tandem.asynchronous.sweep_calls import Sweeps
@@ -50,6 +51,7 @@ class AsyncClient:
         self.runs = Runs(self._session)
         self.sweeps = Sweeps(self._session)
         self.pool = Pool(self._session)
+        self.retention = Retention(self._session)
         self.operations = Operations(self._session)
         self.tokens = Tokens(self._session)
         self.prompts = Prompts(self._session)

@@ -8,6 +8,7 @@ from tandem.cli import (
     account_commands,
     operation_commands,
     pool_commands,
+    retention_commands,
     reward_commands,
     run_commands,
     run_downloads,
@@ -28,6 +29,7 @@ app = typer.Typer(
 app.add_typer(run_commands.app, name="runs")
 app.add_typer(sweep_commands.app, name="sweep")
 app.add_typer(pool_commands.app, name="pool")
+app.add_typer(retention_commands.app, name="retention")
 app.add_typer(operation_commands.app, name="operations")
 app.add_typer(account_commands.tokens, name="tokens")
 app.add_typer(account_commands.prompts, name="prompts")

@@ -10,7 +10,7 @@ from tandem.cli.output import EMPTY, print_facts, print_json, print_table
 if TYPE_CHECKING:
     from tandem.synchronous.operation_calls import Operation
 
-app = typer.Typer(no_args_is_help=True, help="Long work: previews, commands, resizes, sweeps, GPU tests, drains.")
+app = typer.Typer(no_args_is_help=True, help="Long work: previews, commands, resizes, GPU tests, and more.")
 OperationId = Annotated[str, typer.Argument(metavar="OPERATION", help="An operation's id, as `list` shows it.")]
 
 
@@ -18,7 +18,7 @@ OperationId = Annotated[str, typer.Argument(metavar="OPERATION", help="An operat
 def list_operations(
     ctx: typer.Context,
     kind: Annotated[
-        str, typer.Option(help="preview, command, resize, sweep, gpu_test, drain; several by commas.")
+        str, typer.Option(help="preview, command, resize, sweep, gpu_test, drain, retention; several by commas.")
     ] = "",
     state: Annotated[str, typer.Option(help="waiting, running, succeeded, failed, cancelled; several by commas.")] = "",
     run: Annotated[str, typer.Option(help="The run that they concern: its id, or its name.")] = "",

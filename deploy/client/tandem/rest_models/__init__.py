@@ -48,6 +48,7 @@ from tandem.rest_models.project_models import (
     Reward,
     Token,
 )
+from tandem.rest_models.retention_models import DeletionPreview, KeptKind, KindPastDays, Retention, SharePastDays
 from tandem.rest_models.run_models import (
     BatchAlgebra,
     Failure,
@@ -94,6 +95,7 @@ __all__ = [
     "CarriedSetting",
     "CreatedToken",
     "Curves",
+    "DeletionPreview",
     "DownloadableFile",
     "Failure",
     "ForecastTimes",
@@ -107,6 +109,8 @@ __all__ = [
     "GroupOfBatch",
     "Headline",
     "ImportedSpec",
+    "KeptKind",
+    "KindPastDays",
     "LaneProgress",
     "LeftOutSetting",
     "ListedPromptSet",
@@ -133,6 +137,7 @@ __all__ = [
     "QueueBlocker",
     "QueuedRun",
     "RecordedResize",
+    "Retention",
     "Reward",
     "Run",
     "RunLane",
@@ -145,6 +150,7 @@ __all__ = [
     "Samples",
     "SavedCheckpoint",
     "Series",
+    "SharePastDays",
     "SplitPoint",
     "Sweep",
     "SweepPreview",

@@ -31,7 +31,7 @@ class OperationProgress(Model):
 class OperationTarget(Model):
     """What an operation is about."""
 
-    type: Literal["run", "sweep", "gpu", "node"] | str
+    type: Literal["run", "sweep", "gpu", "node", "retention"] | str
     id: str
     name: str
     link: str
@@ -135,7 +135,7 @@ class Operation(Model):
 
     id: str
     """`<kind>-<id of the row that holds it>`."""
-    kind: Literal["preview", "command", "resize", "sweep", "gpu_test", "drain"] | str
+    kind: Literal["preview", "command", "resize", "sweep", "gpu_test", "drain", "retention"] | str
     action: str
     """What was asked for: the kind, or of a `command` which one."""
     state: Literal["waiting", "running", "succeeded", "failed", "cancelled"] | str

@@ -12,6 +12,7 @@ from tandem import rest_models
 from tandem.synchronous.account_calls import Prompts, Tokens
 from tandem.synchronous.operation_calls import Operations
 from tandem.synchronous.pool_calls import Pool
+from tandem.synchronous.retention_calls import Retention
 from tandem.synchronous.run_calls import Runs
 from tandem.synchronous.session import Session
 from tandem.synchronous.sweep_calls import Sweeps
@@ -51,6 +52,7 @@ class Client:
         self.runs = Runs(self._session)
         self.sweeps = Sweeps(self._session)
         self.pool = Pool(self._session)
+        self.retention = Retention(self._session)
         self.operations = Operations(self._session)
         self.tokens = Tokens(self._session)
         self.prompts = Prompts(self._session)

@@ -56,7 +56,7 @@ class Operation(rest_models.Operation):
 
 
 class Operations:
-    """Long work that requests began: previews, commands, resizes, sweeps, tests of GPUs, drains."""
+    """Long work that requests began: previews, commands, resizes, sweeps, tests of GPUs, drains, deletions."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -67,7 +67,7 @@ class Operations:
         """Operations, newest first; pages are read as they are needed.
 
         Args:
-            kind: one or several of preview, command, resize, sweep, gpu_test, drain, separated by commas.
+            kind: one or several of preview, command, resize, sweep, gpu_test, drain, retention, separated by commas.
             state: one or several of waiting, running, succeeded, failed, cancelled, separated by commas.
             run: the id of the run that they concern.
             mine: only those that the token's user asked for.

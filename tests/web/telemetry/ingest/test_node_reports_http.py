@@ -1,5 +1,6 @@
 """The node agent's HTTP interface: a code is good once, and only the newest agent is listened to."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -76,3 +77,20 @@ def test_without_a_good_token_nothing_is_taken(client: Client) -> None:
 @pytest.mark.parametrize("body", ["", "[]", '{"alive": [{}]}', '{"alive": [], "nodes": [], "x": 1}'])
 def test_a_broken_report_names_what_is_wrong(client: Client, body: str) -> None:
     assert post(client, started(client), body).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "nodes", [(alive("gpu0"), alive("gpu0", "other")), (alive("gpu0", "one"), alive("gpu1", "one"))]
+)
+def test_a_node_that_is_listed_twice_is_refused_in_a_sentence(client: Client, nodes: tuple[Any, ...]) -> None:
+    body = json.dumps({"alive": [node.model_dump(mode="json") for node in nodes]})
+    refused = post(client, started(client), body)
+    assert (refused.status_code, Node.objects.count()) == (422, 0)
+    assert "each node must be listed once" in refused.json()["detail"]
+
+
+def test_a_nul_in_what_a_driver_says_is_shown_as_another_character(client: Client) -> None:
+    node = alive("gpu0")
+    whole = NodeReports(alive=(node,), nodes=(report(node, reader_error="no \0 driver"),)).model_dump_json()
+    assert post(client, started(client), whole).status_code == 204
+    assert Node.objects.get().reader_error == "no \ufffd driver"
