@@ -7792,7 +7792,8 @@ export interface components {
              */
             readonly release: readonly string[];
             /**
-             * @description Lanes that get another role.
+             * @description Lanes that get another role. A plan of the run's own may name trainer lanes that stay trainer lanes: the gang is
+             *     then replaced by one of processes that are loaded for the plan's switches.
              * @default []
              */
             readonly change: readonly components["schemas"]["RoleChange"][];
