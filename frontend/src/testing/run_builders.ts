@@ -13,6 +13,7 @@ export function planChoice(fields: Partial<PlanChoice> = {}): PlanChoice {
       max_staleness: 0,
       stale_clip: "proximal",
       importance_cap: null,
+      publishing: "store",
       deterministic: false,
     },
     num_rollout: 1,

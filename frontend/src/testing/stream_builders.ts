@@ -31,7 +31,7 @@ export function metricsItem(stream_seq: number, batch: number, values: Readonly<
 }
 
 export function publishItem(stream_seq: number, policy_version: number): PublishItem {
-  const body = { policy_version, num_bytes: 1, num_tensors: 1, sha256: "", seconds: 0.1 };
+  const body = { policy_version, num_bytes: 1, num_tensors: 1, sha256: "", seconds: 0.1, num_direct: 0, num_missed: 0 };
   return { ...envelope({ stream_seq }), type: "publish", body };
 }
 

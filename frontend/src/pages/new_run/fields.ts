@@ -139,6 +139,7 @@ export const GROUPS: readonly GroupSpec[] = [
       field("pipeline.max_staleness", "Staleness allowed", "versions"),
       field("pipeline.stale_clip", "Clip stale samples around"),
       { ...field("pipeline.importance_cap", "Cap on their weight"), empty: "2" },
+      field("pipeline.publishing", "New versions"),
       field("pipeline.deterministic", "Bitwise reproducible"),
     ],
   },
@@ -147,7 +148,11 @@ export const GROUPS: readonly GroupSpec[] = [
     title: "Kernels",
     intro:
       "How the transformer is computed, in rollout and training alike. What a kernel changes in the policy, the replay gate shows.",
-    fields: [field("performance.compilation", "Compiled blocks"), field("performance.attention", "Attention kernel")],
+    fields: [
+      field("performance.compilation", "Compiled blocks"),
+      field("performance.attention", "Attention kernel"),
+      field("performance.context_parallel", "Lanes of several GPUs"),
+    ],
   },
   {
     id: "evaluation",
