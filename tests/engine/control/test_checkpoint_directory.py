@@ -94,7 +94,15 @@ def test_an_attempt_falls_back_within_itself_then_on_what_it_resumed_from_and_wh
         *(f"{root}/attempt-2/{name}" for name in ("batch-000004", "batch-000004.replaced", "batch-000003")),
         *(f"{root}/attempt-2/batch-000002.replaced", f"{root}/attempt-1/batch-000002"),
         f"{root}/attempt-1/batch-000001",
+        f"{root}/attempt-2/batch-000006",
     ]
+
+
+def test_a_checkpoint_that_was_not_reported_any_more_serves_where_the_only_known_one_is_damaged(tmp_path: Path) -> None:
+    make_checkpoints(tmp_path, "attempt-1/batch-000002", "attempt-1/batch-000004")
+    checkpoints = CheckpointDirectory(f"file://{tmp_path}/attempt-2", CheckpointSpec())
+    known = f"file://{tmp_path}/attempt-1/batch-000002"
+    assert checkpoints.candidates(known) == [known, f"file://{tmp_path}/attempt-1/batch-000004"]
 
 
 def test_a_checkpoint_of_another_name_or_place_is_the_only_candidate() -> None:

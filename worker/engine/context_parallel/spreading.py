@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from functools import partial
 from math import prod
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from diffusers import ContextParallelConfig
@@ -108,5 +107,9 @@ def _counted_devices() -> Iterator[None]:
     if torch.accelerator.device_count():
         yield
         return
-    with patch("torch.accelerator.device_count", return_value=1):
+    counted = torch.accelerator.device_count
+    torch.accelerator.device_count = lambda: 1
+    try:
         yield
+    finally:
+        torch.accelerator.device_count = counted

@@ -60,13 +60,14 @@ class CheckpointDirectory:
 
     def candidates(self, resume_from: str | None) -> list[str]:
         """The URIs of checkpoints to continue from, the preferred first: those written by this attempt, the newest
-        first, then `resume_from`, which an earlier attempt has written, what lies before it, and last the origin of a
-        forked run. What lies before the origin is another run's, and never what the user forked."""
+        first, then `resume_from`, which an earlier attempt has written, what lies before it, what that attempt wrote
+        later and the web does not know, and last the origin of a forked run. What lies before the origin is another
+        run's, and never what the user forked."""
         origin = [] if self._origin is None else [self._origin.uri]
         own = [] if resume_from is None or resume_from in origin else [resume_from]
-        before = [each for uri in own for each in checkpoints_before(uri)]
+        others = [each for uri in own for each in (*checkpoints_before(uri), *checkpoints_after(uri))]
         written = [each.uri for each in reversed(self._written)]
-        return [*_with_replaced([*written, *own]), *before, *_with_replaced(origin)]
+        return [*_with_replaced([*written, *own]), *others, *_with_replaced(origin)]
 
     def passed_over(self, uris: Iterable[str]) -> None:
         """Forget checkpoints that turned out to be damaged, so that they do not count among those kept."""
@@ -113,15 +114,25 @@ def checkpoints_before(uri: str) -> list[str]:
     newest, number = batch_number(name), attempt_number(attempt)
     if newest is None:
         return []
-    found: list[str] = []
     attempts = [attempt_uri]
     if number is not None:
         earlier = [(other, each) for each in _names(run_uri) if (other := attempt_number(each)) is not None]
         attempts += [f"{run_uri}/{each}" for other, each in sorted(earlier, reverse=True) if other < number]
-    for folder in attempts:
-        batches = [(batch, each) for each in _names(folder) if (batch := batch_number(each)) is not None]
-        found += [f"{folder}/{each}" for batch, each in sorted(batches, key=_newest_first) if batch < newest]
-    return found
+    return [uri for folder in attempts for batch, uri in _in_folder(folder) if batch < newest]
+
+
+def checkpoints_after(uri: str) -> list[str]:
+    """The checkpoints of more batches than the one at `uri` by the same attempt, the newest first: written, and not
+    reported before the driver was lost. What the web lacks of their batches it never gets, so they come last."""
+    attempt_uri, _, name = uri.rstrip("/").rpartition("/")
+    known = batch_number(name)
+    return [] if known is None else [other for batch, other in _in_folder(attempt_uri) if batch > known]
+
+
+def _in_folder(uri: str) -> list[tuple[int, str]]:
+    """(Batches, URI) of the checkpoints in an attempt's folder, the newest first."""
+    found = [(batch, each) for each in _names(uri) if (batch := batch_number(each)) is not None]
+    return [(batch, f"{uri}/{each}") for batch, each in sorted(found, key=_newest_first)]
 
 
 def _with_replaced(uris: Iterable[str]) -> list[str]:
