@@ -50,6 +50,8 @@ WRITES: dict[str, TokenScope] = {
     "post projects/<uuid:project_id>/members": ADMIN,
     "post prompt-sets": RUN,
     "post queue:preview": POOL,
+    "post retention:delete": POOL,
+    "post retention:preview": POOL,
     "post runs": RUN,
     "post runs/<uuid:run_id>/actions": RUN,
     "post runs/<uuid:run_id>/alternatives": RUN,
