@@ -27,6 +27,14 @@ def test_one_late_call_weighs_as_much_as_any_other() -> None:
     assert 10.0 < with_one.mean_seconds < 15.0
 
 
+def test_the_fragments_of_one_late_call_are_not_two_calls() -> None:
+    fit = fit_of(*[10.0] * 30)
+    for place in range(3):
+        fit.observe(4, 100.0, is_same_call=place > 0)
+    fit.observe(4, 10.0)
+    assert fit.mean_seconds < 50.0
+
+
 def test_calls_that_are_off_to_both_sides_are_of_one_lane() -> None:
     assert fit_of(*[10.0] * 30, 20.0, 5.0).mean_seconds == pytest.approx(10.4, abs=0.5)
 

@@ -25,15 +25,20 @@ class CostModel:
         # (observed, prior) seconds, summed over the lanes that have both; kept up to date with each observation.
         self._observed_and_prior: dict[CostKind, tuple[float, float]] = {}
 
-    def observe(self, lane: str, kind: CostKind, seconds: float, num_units: int = 1) -> None:
-        """Take in one duration. Raises `ValueError` for a negative one, or for less than one unit."""
+    def observe(
+        self, lane: str, kind: CostKind, seconds: float, num_units: int = 1, *, is_same_call: bool = False
+    ) -> None:
+        """Take in one duration; `is_same_call` as in `CostFit.observe`. Raises `ValueError` for a negative one, or for
+        less than one unit."""
         if seconds < 0 or num_units < 1:
             raise ValueError(
                 f"`seconds` must be ≥ 0 and `num_units` ≥ 1, got {seconds} and {num_units} for {kind} on `{lane}`: "
                 "observe an action once, at its end"
             )
         self._add_to_sums(lane, kind, -1)
-        self._fits[kind].setdefault(lane, CostFit(num_units, num_units)).observe(num_units, seconds)
+        self._fits[kind].setdefault(lane, CostFit(num_units, num_units)).observe(
+            num_units, seconds, is_same_call=is_same_call
+        )
         self._add_to_sums(lane, kind, 1)
         self._fitted[kind].pop(lane, None)
         self._scaled_priors[kind].clear()

@@ -62,9 +62,9 @@ class CostObserver:
         if not isinstance(action, Generate):
             return
         numbers = [len(fragment.members) for fragment in action.fragments if fragment.key.purpose is Purpose.TRAIN]
-        for number in numbers:
+        for place, number in enumerate(numbers):
             seconds = (at - lanes[event.lane].since) * number / sum(numbers)
-            self._state.costs.observe(event.lane, CostKind.GENERATE, seconds, number)
+            self._state.costs.observe(event.lane, CostKind.GENERATE, seconds, number, is_same_call=place > 0)
 
     def _scored(self, event: Scored, at: float) -> None:
         if event.key.purpose is not Purpose.TRAIN or event.lane not in self._state.lanes:
