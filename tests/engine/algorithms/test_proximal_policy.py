@@ -15,7 +15,7 @@ from tests.engine.training_setup import TrainingSetup
 from worker.engine.algorithms.base import ReplayedPairs
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import PublishedShard
-from worker.scheduling.planning.workload import AlgorithmPasses
+from worker.scheduling.planning.algorithm_passes import AlgorithmPasses
 
 
 def trainer_at(setup: TrainingSetup, version: PublishedShard) -> TrainerRank:

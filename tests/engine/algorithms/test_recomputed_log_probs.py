@@ -12,7 +12,8 @@ from tests.engine.replay_recorder import record_replays
 from tests.engine.training_setup import TrainingSetup
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
-from worker.scheduling.planning.workload import AlgorithmPasses, PolicyCopies
+from worker.scheduling.planning.algorithm_passes import AlgorithmPasses
+from worker.scheduling.planning.workload import PolicyCopies
 
 TRAINER = {"old_log_probs": "trainer"}
 """Of the `sampling` section."""
