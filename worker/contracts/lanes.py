@@ -174,6 +174,11 @@ MAX_LOADING_SECONDS = 7200.0
 and text encoders and 50,000 prompts come before them."""
 
 
+MAX_UNATTENDED_SECONDS = 60.0
+"""How long a lane lives on without its driver. A silent driver is noticed after 15 s, and the next one is there 5 to 25
+s later on a busy machine."""
+
+
 class LaneWork(StrEnum):
     """What a driver has called on a lane."""
 

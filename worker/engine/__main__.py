@@ -20,6 +20,7 @@ from worker.contracts.states import RunState
 from worker.engine.build import build_components
 from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors, LanesLostError
 from worker.engine.control.command_queue import RunCancelledError, StopOverdueError
+from worker.engine.control.surviving_lanes import NAMESPACE
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
 from worker.engine.forkserver.server_start import can_fork, start_server
@@ -48,7 +49,7 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
         start_server()
     with RunTelemetry(base_url, answer) as telemetry:
         try:
-            ray.init(address="auto", log_to_driver=False)
+            ray.init(address="auto", namespace=NAMESPACE, log_to_driver=False)
             # After `ray.init`, whose own handler would end the driver so that it reports a failed run.
             signal.signal(signal.SIGTERM, lambda number, frame: telemetry.terminate())
             telemetry.client.emit(SoftwareEvent, versions=software_versions())

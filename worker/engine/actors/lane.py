@@ -20,8 +20,10 @@ from typing import ClassVar, TypeVar
 
 import ray
 
-from worker.engine.actors.reports import CallReport, LaneLocation, LaneProgress
+from worker.engine.actors.reports import CallReport, LaneLocation, LaneProgress, SurvivingLane
+from worker.engine.attendance import Attendance
 from worker.engine.devices.visibility import check_device, see_only, visible_uuids
+from worker.engine.load_keys import uploaded_code
 from worker.engine.shortage_notes import take_shortages
 from worker.engine.step_count import num_steps
 from worker.engine.telemetry.log_forwarding import BufferingHandler
@@ -41,9 +43,13 @@ class LaneActor:
     concurrency_groups: ClassVar[dict[str, int]] = {WATCHING: 1}
     """Ray's concurrency groups: by name, the number of threads beside the default one, which runs calls in order."""
 
-    def __init__(self, lane: str, device: str) -> None:
-        """Restrict this process to `device`, which is the grant's, as in `see_only`."""
+    def __init__(self, lane: str, device: str, is_kept: bool = False) -> None:
+        """Restrict this process to `device`, which is the grant's, as in `see_only`. `is_kept`: it outlives a driver
+        that is lost, for a while."""
         self.lane = lane
+        self._attendance = Attendance() if is_kept else None
+        self._loaded_as = ""
+        """The key of what was loaded, as `load_key`; empty before that."""
         self._device = device
         see_only(device)
         self._logs = BufferingHandler()
@@ -71,6 +77,25 @@ class LaneActor:
     def progress(self) -> LaneProgress:
         """How far the lane is, answered while it works."""
         return LaneProgress(num_steps=num_steps(), stack=working_stack())
+
+    @ray.method(concurrency_group=WATCHING)
+    def attend(self) -> None:
+        """Called every few seconds as long as a driver counts on this lane."""
+        if self._attendance is not None:
+            self._attendance.attend()
+
+    @ray.method(concurrency_group=WATCHING)
+    def survey(self) -> SurvivingLane:
+        """What the driver of a later attempt has to know before it goes on with this lane."""
+        self.attend()
+        context = ray.get_runtime_context()
+        return SurvivingLane(
+            node_id=context.get_node_id(),
+            device=self._device,
+            code=uploaded_code(),
+            loaded_as=self._loaded_as,
+            is_idle=not working_stack(),
+        )
 
     @contextmanager
     def _loading(self) -> Iterator[None]:

@@ -36,6 +36,22 @@ class LaneProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SurvivingLane:
+    """What a lane is that has outlived its driver."""
+
+    node_id: str
+    """Ray's id of its node."""
+    device: str
+    """The grant's."""
+    code: str
+    """As `uploaded_code`: the program that it runs."""
+    loaded_as: str
+    """The key of what it has loaded (`worker.engine.load_keys`); empty where it has not."""
+    is_idle: bool
+    """Whether the last driver's calls are done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallReport(Generic[T]):
     """The answer to one actor call."""
 

@@ -12,6 +12,7 @@ from worker.contracts.scorer_access import ScorerAccess
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import CallReport
 from worker.engine.devices.cpu_threads import threads_of_scoring, use_threads
+from worker.engine.load_keys import scoring_key
 from worker.engine.types import ScoredFragment
 from worker.scheduling.core.messages import Fragment
 
@@ -22,19 +23,23 @@ if TYPE_CHECKING:
 class RewardActor(LaneActor):
     _scorer: "Scorer"
 
-    def __init__(self, lane: str, device: str) -> None:
+    def __init__(self, lane: str, device: str, is_kept: bool = False) -> None:
         """As `LaneActor`; without an accelerator, networks and text recognition get the cores that are idle."""
-        super().__init__(lane, device)
+        super().__init__(lane, device, is_kept)
         if device == CPU_DEVICE:
             use_threads(threads_of_scoring())
 
     def load(self, spec: RunSpec, access: ScorerAccess) -> CallReport[None]:
-        """Build the scorers; `access` is for remote ones."""
+        """Build the scorers; `access` is for remote ones. A surviving lane has them."""
         start = time.monotonic()
+        key = scoring_key(spec, access)
+        if self._loaded_as == key:
+            return self._report(start, None)
         with self._loading():
             from worker.engine.reward.scorer import Scorer
 
             self._scorer = Scorer(spec.rewards, access)
+        self._loaded_as = key
         return self._report(start, None)
 
     def score(self, fragment: Fragment, prompt: Prompt, images: np.ndarray) -> CallReport[ScoredFragment]:

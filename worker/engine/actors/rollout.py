@@ -26,6 +26,7 @@ from worker.engine.actors.lane import WATCHING
 from worker.engine.actors.lane_followers import LaneFollowers
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport
+from worker.engine.load_keys import generating_key
 from worker.engine.sync.broadcast_plan import BroadcastPlan
 from worker.engine.types import PullReceipt
 
@@ -48,8 +49,11 @@ class RolloutActor(GeneratingActor):
 
     def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[Prompt]) -> CallReport[None]:
         """Load the model. The run's `prompts` are encoded first, so that text encoders and transformer are never in
-        memory together."""
+        memory together. A surviving lane has it, with a version that the first `pull` replaces."""
         start = time.monotonic()
+        key = generating_key(spec, base_model_path)
+        if self._loaded_as == key:
+            return self._report(start, None)
         self._algebra = spec.algebra
         with self._loading():
             from worker.engine.models.prompt_encoding import run_embeddings
@@ -63,6 +67,7 @@ class RolloutActor(GeneratingActor):
                 from worker.engine.sync.broadcast_receiver import BroadcastReceiver
 
                 self._receiver = BroadcastReceiver(self.lane, resolve_device(None))
+        self._loaded_as = key
         return self._report(start, None)
 
     @ray.method(concurrency_group=RECEIVING)

@@ -36,6 +36,7 @@ from worker.engine.actors.reports import (
     RestoredCheckpoint,
 )
 from worker.engine.errors import BroadcastError, LaneSpreadError
+from worker.engine.load_keys import training_key
 from worker.engine.sync.broadcast_plan import BroadcastEndpoint, BroadcastPlan
 from worker.engine.types import GroupBatch, PublishedShard, ShardInfo, UpdateStats
 
@@ -83,8 +84,8 @@ class TrainerActor(GeneratingActor):
     _snapshot: "tuple[int, ShardSnapshots] | None" = None
     """The version of the last snapshot and this rank's shards of it, until they are published."""
 
-    def __init__(self, lane: str, device: str) -> None:
-        super().__init__(lane, device)
+    def __init__(self, lane: str, device: str, is_kept: bool = False) -> None:
+        super().__init__(lane, device, is_kept)
         self._is_stored = threading.Event()
         """Unset from the broadcast of a version until it is in the object store too."""
         self._is_stored.set()
@@ -104,7 +105,8 @@ class TrainerActor(GeneratingActor):
         rendezvous: Rendezvous,
         prompts: Sequence[Prompt],
     ) -> CallReport[int]:
-        """Join the process group and load the model.
+        """Join the process group and load the model. A surviving rank has done both, with all others of its gang; what
+        it holds of the attempt before is replaced or dropped where it loads the checkpoint, which comes next.
 
         Args:
             spec: the run's.
@@ -122,6 +124,10 @@ class TrainerActor(GeneratingActor):
         """
         start = time.monotonic()
         self._refuse_several_gpus()
+        key = training_key(spec, base_model_path, rank, world_size)
+        if self._loaded_as == key:
+            self._is_stored.set()
+            return self._report(start, self._trainer_rank.num_shards)
         self._algebra = spec.algebra
         with self._loading():
             from worker.engine.models.prompt_encoding import run_embeddings
@@ -135,6 +141,7 @@ class TrainerActor(GeneratingActor):
         self._staging = HostStaging()
         if self._trainer_rank.sampler is not None:
             self._sampler = self._trainer_rank.sampler
+        self._loaded_as = key
         return self._report(start, self._trainer_rank.num_shards)
 
     def _refuse_several_gpus(self) -> None:

@@ -2,7 +2,7 @@
 
 The web grants a run all of its first lanes or none; here each lane is independent, so a run can lose and regain one,
 grow and shrink. A lane's placement group outlives its actor, so a restarted actor gets the same resources, whatever its
-role is then.
+role is then. Kept lanes outlive their driver too, by name, for the run's next attempt to go on with.
 """
 
 import logging
@@ -24,7 +24,9 @@ from worker.engine.actors.reward import RewardActor
 from worker.engine.actors.rollout import RolloutActor
 from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.clocks import MAX_ROUND_TRIP_SECONDS, DriverClock, LaneClock
+from worker.engine.control.lane_attendance import LaneAttendance
 from worker.engine.control.lane_process import end_at
+from worker.engine.control.surviving_lanes import LaneNames, Survivor
 from worker.engine.errors import EngineError
 from worker.engine.forkserver.server_start import LAUNCH
 
@@ -36,6 +38,7 @@ ACTOR_CLASSES: LaneActors = {
     LaneRole.TRAINER: TrainerActor,
     LaneRole.REWARD: RewardActor,
 }
+NO_SURVIVORS: Mapping[str, Survivor] = {}
 PLACEMENT_TIMEOUT_SECONDS = 120.0
 """How long the cluster may take to place and start the lanes' actors, whose processes take seconds each on a busy node:
 the web has granted free resources, so longer means that something else uses them."""
@@ -67,6 +70,8 @@ class LaneHandle:
     clock: LaneClock = field(default_factory=LaneClock)
     num_restarts: int = 0
     """The number of times that the actor was restarted in this attempt because it was lost."""
+    num_actors: int = 1
+    """The number of actors that the lane has had in this attempt."""
 
     def see(self, uuids: Sequence[str]) -> None:
         """Record the accelerators that the actor sees."""
@@ -84,26 +89,43 @@ class ClusterLanes:
         actor_classes: LaneActors = ACTOR_CLASSES,
         *,
         forks: bool = False,
+        kept_as: LaneNames | None = None,
     ) -> None:
-        """`forks`: whether processes of lanes without an accelerator are forked from one that has their libraries."""
+        """
+        Args:
+            grants: the run's lanes.
+            clock: the driver's.
+            actor_classes: of the lanes, by role.
+            forks: whether processes of lanes without an accelerator are forked from one that has their libraries.
+            kept_as: what lanes are called that outlive this driver; `None` where they end with it.
+        """
         self._forks = forks
+        self._kept_as = kept_as
+        self._attendance = LaneAttendance(self._attended)
         self._grants = {grant.lane: grant for grant in grants}
         """By lane, also before `open`; a changed role is in it."""
         self._actor_classes = actor_classes
         self._clock = clock
         self._handles: dict[str, LaneHandle] = {}
 
-    def open(self) -> None:
-        """Request every lane from the cluster at once; `wait_until_up` waits for them."""
-        for grant in self._grants.values():
-            self.add(grant)
+    def open(self, survivors: Mapping[str, Survivor] = NO_SURVIVORS) -> None:
+        """Request every lane from the cluster at once but `survivors`, which go on; `wait_until_up` waits for all."""
+        for grant in list(self._grants.values()):
+            survivor = survivors.get(grant.lane)
+            if survivor is None:
+                self.add(grant)
+            else:
+                self._handles[grant.lane] = LaneHandle(survivor.group, survivor.actor)
+        if self._kept_as is not None:
+            self._attendance.begin()
 
     def add(self, grant: LaneGrant) -> None:
         """Request a lane from the cluster. Its location is unknown until it is up."""
         where = [{NODE_ID_LABEL: grant.ray_node_id}] if grant.ray_node_id else None
-        group = placement_group([_bundle(grant)], strategy="PACK", bundle_label_selector=where)
+        kept = {"name": self._kept_as.group(grant.lane), "lifetime": "detached"} if self._kept_as else {}
+        group = placement_group([_bundle(grant)], strategy="PACK", bundle_label_selector=where, **kept)
         self._grants[grant.lane] = grant
-        self._handles[grant.lane] = LaneHandle(group, self._start_actor(grant, group))
+        self._handles[grant.lane] = LaneHandle(group, self._start_actor(grant, group, 0))
 
     def remove(self, lane: str) -> None:
         """End a lane's actor, dead or alive, and free all that the lane holds on the cluster."""
@@ -220,7 +242,8 @@ class ClusterLanes:
         handle = self._handles[lane]
         self.kill(lane)
         grant = self._grants[lane] = self._grants[lane].model_copy(update={"role": role})
-        handle.actor = self._start_actor(grant, handle.group)
+        handle.actor = self._start_actor(grant, handle.group, handle.num_actors)
+        handle.num_actors += 1
         handle.location = None
         handle.clock = LaneClock()
 
@@ -251,24 +274,33 @@ class ClusterLanes:
 
     def close(self) -> None:
         """Free everything the lanes hold on the cluster."""
+        self._attendance.end()
         while self._handles:
             _, handle = self._handles.popitem()
             ray.kill(handle.actor, no_restart=True)
             remove_placement_group(handle.group)
 
-    def _start_actor(self, grant: LaneGrant, group: PlacementGroup) -> Any:
-        """Start the actor of a lane and return its handle; calls to it wait until it is up."""
+    def _attended(self) -> list[Any]:
+        """The actors that are up; one that is not could not hear it, and would have to catch up on it later."""
+        return [handle.actor for handle in list(self._handles.values()) if handle.location is not None]
+
+    def _start_actor(self, grant: LaneGrant, group: PlacementGroup, number: int) -> Any:
+        """Start the actor of a lane and return its handle; calls to it wait until it is up. `number` is that of the
+        lane's earlier ones in this attempt."""
         strategy = PlacementGroupSchedulingStrategy(placement_group=group, placement_group_bundle_index=0)
         actor_class = self._actor_classes[grant.role]
         remote_class = ray.remote(concurrency_groups=actor_class.concurrency_groups)(actor_class)
         is_forked = self._forks and grant.device == CPU_DEVICE
+        names = self._kept_as
+        kept = {"name": names.actor(grant.lane, number), "lifetime": "detached"} if names else {}
         return remote_class.options(
             num_cpus=grant.num_cpus,
             runtime_env={"py_executable": LAUNCH} if is_forked else None,
             resources=dict.fromkeys(grant.resources, 1.0),
             scheduling_strategy=strategy,
             max_restarts=0,
-        ).remote(grant.lane, grant.device)
+            **kept,
+        ).remote(grant.lane, grant.device, bool(kept))
 
 
 def _bundle(grant: LaneGrant) -> dict[str, float]:

@@ -33,8 +33,8 @@ class EmulatedLane(LaneActor):
 
     emulation: ClassVar[Emulation]
 
-    def __init__(self, lane: str, device: str) -> None:
-        super().__init__(lane, device)
+    def __init__(self, lane: str, device: str, is_kept: bool = False) -> None:
+        super().__init__(lane, device, is_kept)
         self._timing = EmulatedTiming(self.emulation)
 
 
