@@ -10,10 +10,11 @@ from worker.contracts.names import LaneRole
 
 def lanes_in_order(wanted: LaneSpec) -> list[tuple[LaneRole, str]]:
     """Every lane wanted, as (role, name in its run)."""
-    return [(role, lane_name(role, index)) for role, count in _by_role(wanted).items() for index in range(count)]
+    return [(role, lane_name(role, index)) for role, count in number_by_role(wanted).items() for index in range(count)]
 
 
-def _by_role(wanted: LaneSpec) -> dict[LaneRole, int]:
+def number_by_role(wanted: LaneSpec) -> dict[LaneRole, int]:
+    """The lanes wanted of each role."""
     return {
         LaneRole.ROLLOUT: wanted.num_rollout,
         LaneRole.TRAINER: wanted.num_trainer,
@@ -43,7 +44,7 @@ def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on_gpus: b
 def kinds_wanted(wanted: LaneSpec, pool: Mapping[LaneKind, int]) -> dict[LaneKind, int]:
     """How many lanes of each kind `wanted` needs from `pool` (lanes by kind, free or not)."""
     kinds = Counter[LaneKind]()
-    for role, number in _by_role(wanted).items():
+    for role, number in number_by_role(wanted).items():
         kinds[kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus)] += number
     return dict(+kinds)
 

@@ -210,9 +210,21 @@ def holders() -> list[HoldingAttempt]:
     ]
 
 
+def held_by_attempts(keys: Collection[tuple[UUID, int]]) -> set[tuple[UUID, int]]:
+    """Those of these attempts, each a run's id and a number, that hold lanes."""
+    rows = Lane.objects.filter(run_id__in={run_id for run_id, _ in keys}).order_by().values_list("run_id", "attempt")
+    return set(keys) & set(rows)
+
+
 def grants_of(run_id: UUID, attempt: int) -> tuple[LaneGrant, ...]:
     """The lanes that the attempt holds, by role and number."""
     return tuple(grant for grant, _ in grants_with_devices(run_id, attempt))
+
+
+def all_take_work(run_id: UUID, attempt: int) -> bool:
+    """Whether all lanes that the attempt holds would be given to a run if they were free."""
+    held = Lane.objects.filter(run_id=run_id, attempt=attempt)
+    return not held.exclude(pk__in=_usable_lanes().values("pk")).exists()
 
 
 def grants_with_devices(run_id: UUID, attempt: int) -> tuple[tuple[LaneGrant, str], ...]:

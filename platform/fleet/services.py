@@ -143,6 +143,17 @@ def change_role(*, run_id: UUID, attempt: int, name: str, role: LaneRole) -> boo
     return True
 
 
+@transaction.atomic
+def hand_over(*, attempt: int, holder: LaneHolder) -> int:
+    """Give the holder, a later attempt of the same run, all lanes that `attempt` holds, with their roles and names;
+    returns their number. Their uses end, and others begin."""
+    rows = Lane.objects.filter(run_id=holder.run_id, attempt=attempt).select_for_update(of=("self",))
+    lanes = list(rows.select_related("node").prefetch_related("gpus"))
+    LaneUse.objects.filter(lane__in=lanes, until=None).update(until=timezone.now())
+    _hold(holder, [(lane, LaneRole(lane.role), lane.name_in_run) for lane in lanes])
+    return len(lanes)
+
+
 def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, str]]) -> None:
     """Write the holder, role and name of the lanes, and begin a `LaneUse` of each."""
     now = timezone.now()

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from runs.attempts import left_lanes
 from runs.cluster import ENTRYPOINT, ClusterUnavailable, JobStatus, RayNode
 from worker.contracts.lanes import LaneGrant
 
 
 @dataclass
 class FakeCluster:
-    """Jobs by submission id, with what they were submitted with. Stopping takes effect at once unless `stubborn`."""
+    """Jobs by submission id, with what they were submitted with. Stopping takes effect at once unless `stubborn`, and
+    so does ending the lanes that a driver has left unless `is_ending_slow`."""
 
     jobs: dict[str, JobStatus] = field(default_factory=dict)
     envs: dict[str, Mapping[str, str]] = field(default_factory=dict)
@@ -19,13 +21,15 @@ class FakeCluster:
     logs: str = ""
     away: bool = False
     stubborn: bool = False
+    is_ending_slow: bool = False
     stopped: list[str] = field(default_factory=list)
 
     def submit(
         self, submission_id: str, env: Mapping[str, str], *, entrypoint: str = ENTRYPOINT, lane: LaneGrant | None = None
     ) -> None:
         self._answer()
-        self.jobs.setdefault(submission_id, JobStatus.RUNNING)
+        is_over = entrypoint == left_lanes.ENTRYPOINT and not self.is_ending_slow
+        self.jobs.setdefault(submission_id, JobStatus.SUCCEEDED if is_over else JobStatus.RUNNING)
         self.envs.setdefault(submission_id, env)
         self.entrypoints.setdefault(submission_id, entrypoint)
         self.lanes.setdefault(submission_id, lane)

@@ -1,5 +1,7 @@
-"""`python -m worker.engine.end_lanes`, a job of the web: ends the lanes that a lost driver has left, so that the pool can
-give their GPUs to others at once. By themselves they would end within `MAX_UNATTENDED_SECONDS`."""
+"""`python -m worker.engine.end_lanes`, a job of the web: ends the lanes that a lost driver has left.
+
+So the pool can give their GPUs to others at once; by themselves they would end within `MAX_UNATTENDED_SECONDS`.
+"""
 
 import logging
 import os

@@ -3,11 +3,12 @@
     for every open attempt          ask Ray, look at heartbeats   →  well · launch again · lost
         run stopping                past its grace                →  end by force
         run paused for long         ask for a checkpoint          →  park: driver ended, run stays paused
-    for every holder of lanes       whose attempt is closed       →  when its job is over: lanes freed
+    for every holder of lanes       whose attempt is closed       →  when its job is over: the run goes on with them,
+                                                                     or they are ended and freed
 
-All I/O with Ray happens outside transactions. Invariant: lanes are released only once their job is over, so that an
-allocated lane is really free. Any number of reconcilers may run at once: an attempt is closed by a conditional UPDATE,
-and only the one that closes it acts.
+All I/O with Ray happens outside transactions. Invariant: lanes are released only once their job is over and no process
+is left on them, so that an allocated lane is really free. Any number of reconcilers may run at once: an attempt is
+closed by a conditional UPDATE, and only the one that closes it acts.
 """
 
 import logging
@@ -21,7 +22,7 @@ from django.utils import timezone
 
 from fleet.selectors import HoldingAttempt, holders
 from fleet.services import release
-from runs.attempts import recovery
+from runs.attempts import left_lanes, recovery
 from runs.attempts.driver_health import DriverHealth, Observation, judge
 from runs.attempts.watched_since import WATCHED_SINCE
 from runs.attempts.web_probe import WebProbe
@@ -84,7 +85,8 @@ class Reconciler:
             self._stop(attempt)
 
     def free_lanes(self, holder: HoldingAttempt) -> None:
-        """Release the lanes of a closed attempt once its job is over; stop the job if it takes too long."""
+        """Release the lanes of a closed attempt once its job is over, unless its run goes on with them; stop the job if
+        it takes too long."""
         attempt = Attempt.objects.filter(run_id=holder.run_id, number=holder.attempt).select_related("run").first()
         if attempt is not None and attempt.ended_at is None:
             return
@@ -92,7 +94,10 @@ class Reconciler:
         if self.gateway.status(name).is_over:
             if attempt is not None and _needs_log_tail(attempt):
                 recovery.store_log_tail(attempt, self.gateway.log_tail(name))
-            release(run_id=holder.run_id, attempt=holder.attempt)
+            if attempt is not None and left_lanes.go_on(attempt) is not None:
+                logger.info("%s: the run goes on with its lanes", attempt)
+            elif left_lanes.are_ended(holder, self.gateway):
+                release(run_id=holder.run_id, attempt=holder.attempt)
         elif _should_be_over(attempt):
             self.gateway.stop(name)
 

@@ -30,6 +30,7 @@ from fleet.selectors import free_lanes, pool_lanes
 from fleet.services import LaneHolder, allocate
 from runs.attempts import attempts
 from runs.attempts.failure import describe_failure
+from runs.attempts.left_lanes import runs_that_hold_them
 from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, Run
@@ -89,7 +90,9 @@ def dispatch_pool(name: str) -> list[UUID]:
     lanes = pool_lanes(name)
     if not free_lanes(name).get(kind_for(LaneRole.TRAINER, lanes)):
         return started
-    queue = deque(run for run in current_queue(name).in_turn if fits(run.asked_lanes, lanes, lanes))
+    in_turn = current_queue(name).in_turn
+    held_back = runs_that_hold_them(in_turn)
+    queue = deque(run for run in in_turn if run.pk not in held_back and fits(run.asked_lanes, lanes, lanes))
     while queue and fits(queue[0].asked_lanes, free_lanes(name), lanes):
         run = queue.popleft()
         match _start(run):

@@ -65,26 +65,26 @@ class LaneNames:
         """The name of the actor in the lane's process of this number."""
         return SEPARATOR.join((self.group(lane), str(number)))
 
-    def earlier_groups(self) -> Iterator[tuple[str, str]]:
-        """Lane and name of every placement group that earlier attempts have left."""
+    def groups(self) -> Iterator[tuple[str, str]]:
+        """Lane and name of every placement group of this attempt and those before it."""
         for entry in placement_group_table().values():
             parts = entry["name"].split(SEPARATOR)
-            if entry["state"] != "REMOVED" and len(parts) == 4 and self._is_earlier(parts):
+            if entry["state"] != "REMOVED" and len(parts) == 4 and self._is_own(parts):
                 yield parts[3], entry["name"]
 
-    def earlier_actors(self) -> dict[str, str]:
-        """By lane, the name of the newest actor that lives of earlier attempts: an attempt that goes on with a lane and
-        restarts it has the same placement group."""
+    def actors(self) -> dict[str, str]:
+        """By lane, the name of the newest actor that lives of these attempts: one that goes on with a lane and restarts
+        it has the same placement group."""
         newest = dict[str, tuple[int, int, str]]()
         for name in ray.util.list_named_actors():
             parts = name.split(SEPARATOR)
-            if len(parts) == 5 and self._is_earlier(parts):
+            if len(parts) == 5 and self._is_own(parts):
                 this = int(parts[2]), int(parts[4]), name
                 newest[parts[3]] = max(newest.get(parts[3], this), this)
         return {lane: name for lane, (_, _, name) in newest.items()}
 
-    def _is_earlier(self, parts: Sequence[str]) -> bool:
-        return parts[0] == NAMESPACE and parts[1] == str(self.run) and int(parts[2]) < self.attempt
+    def _is_own(self, parts: Sequence[str]) -> bool:
+        return parts[0] == NAMESPACE and parts[1] == str(self.run) and int(parts[2]) <= self.attempt
 
 
 def are_kept(answer: BootstrapAnswer) -> bool:
@@ -94,10 +94,10 @@ def are_kept(answer: BootstrapAnswer) -> bool:
 
 
 def take_survivors(answer: BootstrapAnswer) -> dict[str, Survivor]:
-    """By lane of the grant, the survivor that it goes on with. All others of earlier attempts are ended."""
-    names = LaneNames(answer.run, answer.attempt)
-    found = {} if answer.attempt == 1 else _survivors(names)
-    fitting = {grant.lane: found[grant.lane] for grant in answer.lanes if grant.lane in found} if found else {}
+    """By lane of the grant, the survivor that it goes on with. All others are ended. Called before any lane of this
+    attempt is requested."""
+    found = _survivors(LaneNames(answer.run, answer.attempt))
+    fitting = {grant.lane: found[grant.lane] for grant in answer.lanes if grant.lane in found}
     told = _surveyed(fitting)
     keys, code = expected_keys(answer), uploaded_code()
     kept = {
@@ -117,7 +117,7 @@ def take_survivors(answer: BootstrapAnswer) -> dict[str, Survivor]:
 
 def end_left_lanes(left: LeftLanes) -> None:
     """End what an attempt and those before it have left of these lanes."""
-    for lane, group in LaneNames(left.run, left.attempt + 1).earlier_groups():
+    for lane, group in LaneNames(left.run, left.attempt).groups():
         if lane in left.lanes:
             logger.info("what is left of lane %s is ended", lane)
             remove_placement_group(get_placement_group(group))
@@ -131,9 +131,9 @@ def end(survivor: Survivor) -> None:
 
 def _survivors(names: LaneNames) -> dict[str, Survivor]:
     """By lane, those that live; what is left of others is freed."""
-    actors = names.earlier_actors()
+    actors = names.actors()
     found = {}
-    for lane, group in names.earlier_groups():
+    for lane, group in names.groups():
         if lane in actors:
             found[lane] = Survivor(get_placement_group(group), ray.get_actor(actors[lane]))
         else:

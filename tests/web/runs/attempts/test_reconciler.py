@@ -50,7 +50,7 @@ def test_a_healthy_driver_is_left_alone(live_run: Callable[..., Attempt], reconc
 
 
 @pytest.mark.parametrize("job", [JobStatus.FAILED, JobStatus.STOPPED, JobStatus.SUCCEEDED])
-def test_a_killed_driver_is_found_its_lanes_freed_and_the_run_resumed_in_one_round(
+def test_a_killed_driver_is_found_and_the_run_resumed_on_its_lanes_in_one_round(
     live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any, job: JobStatus
 ) -> None:
     attempt = live_run(resume_from="file:///c/b4", resume_batch=4)
@@ -61,8 +61,18 @@ def test_a_killed_driver_is_found_its_lanes_freed_and_the_run_resumed_in_one_rou
     assert (state_of(attempt), held(attempt)) == ("starting", 0)
     assert (attempt.outcome, attempt.log_tail) == (AttemptOutcome.LOST, "the last lines")
     assert "attempt 2 goes on from batch 4 (1 of 3 lost)" in RunTransition.objects.get(run=attempt.run).reason
+    again = Attempt.objects.get(run=attempt.run, number=2)
+    assert (again.resumed_from, held(again)) == ("file:///c/b4", 3)
+
+
+def test_one_without_a_checkpoint_has_its_lanes_freed_and_is_dispatched_again(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
+) -> None:
+    attempt = live_run()
+    cluster.jobs[attempt.submission_id] = JobStatus.FAILED
+    reconciler.tick()
+    assert (state_of(attempt), held(attempt)) == ("starting", 0)
     assert dispatch_waiting() == [attempt.run_id]
-    assert Attempt.objects.get(run=attempt.run, number=2).resumed_from == "file:///c/b4"
 
 
 def test_a_job_that_the_cluster_forgot_is_lost_once_submission_is_surely_over(

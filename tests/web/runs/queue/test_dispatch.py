@@ -128,9 +128,10 @@ def test_only_waiting_runs_are_started(live_run: Callable[..., Attempt], state: 
 def test_a_run_whose_driver_was_lost_keeps_its_position_in_the_queue(
     live_run: Callable[..., Attempt], queue: Callable[..., list[Run]]
 ) -> None:
-    (younger,) = queue({})
+    (younger,) = queue(BIG)
     attempt = live_run(RunState.STARTING, created_at=timezone.now() - timedelta(days=1), resume_from="file:///c")
     attempts.close(attempt.run_id, 1, AttemptOutcome.LOST, detail="gone")
+    release(run_id=attempt.run_id, attempt=1)
     assert [run.pk for run in current_queue(DEFAULT_POOL).in_turn] == [attempt.run_id, younger.pk]
     assert dispatch_waiting() == [attempt.run_id]
     resumed_attempt = Attempt.objects.get(run=attempt.run, number=2)
