@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from runs.attempts import left_lanes
+from runs.attempts import lane_handover
 from runs.cluster import ENTRYPOINT, ClusterUnavailable, JobStatus, RayNode
 from worker.contracts.lanes import LaneGrant
 
@@ -28,7 +28,7 @@ class FakeCluster:
         self, submission_id: str, env: Mapping[str, str], *, entrypoint: str = ENTRYPOINT, lane: LaneGrant | None = None
     ) -> None:
         self._answer()
-        is_over = entrypoint == left_lanes.ENTRYPOINT and not self.is_ending_slow
+        is_over = entrypoint == lane_handover.ENTRYPOINT and not self.is_ending_slow
         self.jobs.setdefault(submission_id, JobStatus.SUCCEEDED if is_over else JobStatus.RUNNING)
         self.envs.setdefault(submission_id, env)
         self.entrypoints.setdefault(submission_id, entrypoint)

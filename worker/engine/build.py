@@ -23,7 +23,7 @@ from worker.engine.control.run_components import RunComponents
 from worker.engine.control.sample_reporter import SampleReporter
 from worker.engine.control.schedule_logger import ScheduleLogger
 from worker.engine.control.span_reporter import SpanReporter
-from worker.engine.control.surviving_lanes import LaneNames, are_kept
+from worker.engine.control.surviving_lanes import are_kept
 from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.forkserver.server_start import can_fork
 from worker.engine.telemetry.run_telemetry import RunTelemetry
@@ -58,7 +58,7 @@ def build_components(
         clock,
         actor_classes,
         forks=loads_model and can_fork(),
-        kept_as=LaneNames(answer.run, answer.attempt) if are_kept(answer) else None,
+        kept_for=answer if are_kept(answer) else None,
     )
     schedule = PromptSchedule(spec, prompts)
     fragments = FragmentStore()

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from fleet.selectors import HoldingAttempt, holders
 from fleet.services import release
-from runs.attempts import left_lanes, recovery
+from runs.attempts import lane_handover, recovery
 from runs.attempts.driver_health import DriverHealth, Observation, judge
 from runs.attempts.watched_since import WATCHED_SINCE
 from runs.attempts.web_probe import WebProbe
@@ -94,9 +94,9 @@ class Reconciler:
         if self.gateway.status(name).is_over:
             if attempt is not None and _needs_log_tail(attempt):
                 recovery.store_log_tail(attempt, self.gateway.log_tail(name))
-            if attempt is not None and left_lanes.go_on(attempt) is not None:
+            if attempt is not None and lane_handover.go_on(attempt) is not None:
                 logger.info("%s: the run goes on with its lanes", attempt)
-            elif left_lanes.are_ended(holder, self.gateway):
+            elif lane_handover.are_ended(holder, self.gateway):
                 release(run_id=holder.run_id, attempt=holder.attempt)
         elif _should_be_over(attempt):
             self.gateway.stop(name)

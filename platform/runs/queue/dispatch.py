@@ -30,7 +30,7 @@ from fleet.selectors import free_lanes, pool_lanes
 from fleet.services import LaneHolder, allocate
 from runs.attempts import attempts
 from runs.attempts.failure import describe_failure
-from runs.attempts.left_lanes import runs_that_hold_them
+from runs.attempts.lane_handover import runs_that_hold_them
 from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, Run

@@ -16,6 +16,7 @@ from ray import ObjectRef
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
+from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.lanes import CPU_DEVICE, NODE_ID_LABEL, LaneGrant, LaneInfo
 from worker.contracts.names import LaneRole
 from worker.engine.actors.lane import LaneActor
@@ -26,7 +27,7 @@ from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.clocks import MAX_ROUND_TRIP_SECONDS, DriverClock, LaneClock
 from worker.engine.control.lane_attendance import LaneAttendance
 from worker.engine.control.lane_process import end_at
-from worker.engine.control.surviving_lanes import LaneNames, Survivor
+from worker.engine.control.surviving_lanes import LaneNames, take_survivors
 from worker.engine.errors import EngineError
 from worker.engine.forkserver.server_start import LAUNCH
 
@@ -38,7 +39,6 @@ ACTOR_CLASSES: LaneActors = {
     LaneRole.TRAINER: TrainerActor,
     LaneRole.REWARD: RewardActor,
 }
-NO_SURVIVORS: Mapping[str, Survivor] = {}
 PLACEMENT_TIMEOUT_SECONDS = 120.0
 """How long the cluster may take to place and start the lanes' actors, whose processes take seconds each on a busy node:
 the web has granted free resources, so longer means that something else uses them."""
@@ -89,7 +89,7 @@ class ClusterLanes:
         actor_classes: LaneActors = ACTOR_CLASSES,
         *,
         forks: bool = False,
-        kept_as: LaneNames | None = None,
+        kept_for: BootstrapAnswer | None = None,
     ) -> None:
         """
         Args:
@@ -97,10 +97,12 @@ class ClusterLanes:
             clock: the driver's.
             actor_classes: of the lanes, by role.
             forks: whether processes of lanes without an accelerator are forked from one that has their libraries.
-            kept_as: what lanes are called that outlive this driver; `None` where they end with it.
+            kept_for: the attempt whose lanes outlive this driver, and which goes on with those that an earlier one has
+                left; `None` where they end with it.
         """
         self._forks = forks
-        self._kept_as = kept_as
+        self._kept_for = kept_for
+        self._kept_as = None if kept_for is None else LaneNames(kept_for.run, kept_for.attempt)
         self._attendance = LaneAttendance(self._attended)
         self._grants = {grant.lane: grant for grant in grants}
         """By lane, also before `open`; a changed role is in it."""
@@ -108,13 +110,15 @@ class ClusterLanes:
         self._clock = clock
         self._handles: dict[str, LaneHandle] = {}
 
-    def open(self, survivors: Mapping[str, Survivor] = NO_SURVIVORS) -> None:
-        """Request every lane from the cluster at once but `survivors`, which go on; `wait_until_up` waits for all."""
+    def open(self) -> None:
+        """Request every lane from the cluster at once but those that have survived; `wait_until_up` waits for all."""
+        survivors = {} if self._kept_for is None else take_survivors(self._kept_for)
         for grant in list(self._grants.values()):
             survivor = survivors.get(grant.lane)
             if survivor is None:
                 self.add(grant)
             else:
+                logger.info("lane %s goes on in the process that an earlier attempt has left", grant.lane)
                 self._handles[grant.lane] = LaneHandle(survivor.group, survivor.actor)
         if self._kept_as is not None:
             self._attendance.begin()

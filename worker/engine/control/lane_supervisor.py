@@ -27,7 +27,6 @@ from worker.contracts.resizing import ResizeReport
 from worker.contracts.sections import PipelineSpec
 from worker.engine.control.cluster_lanes import ClusterLanes, LanesLostError
 from worker.engine.control.pending_calls import PendingCalls, Reports, RewindNeededError
-from worker.engine.control.surviving_lanes import take_survivors
 from worker.engine.control.trainer_gang import TrainerGang
 from worker.engine.errors import EngineError
 from worker.engine.telemetry.telemetry_client import TelemetryClient
@@ -118,10 +117,7 @@ class LaneSupervisor:
         Raises `LanePlacementError`, `LanesLostError`.
         """
         self._gang_started_at = time.monotonic()
-        survivors = take_survivors(self._answer)
-        for lane in survivors:
-            logger.info("lane %s goes on in the process that the attempt before has left", lane)
-        self._lanes.open(survivors)
+        self._lanes.open()
         self._wait_until_up(self._lanes.names(), self._placed)
         self.report()
 

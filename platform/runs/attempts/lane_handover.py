@@ -7,6 +7,7 @@ Invariant: a lane is freed only once no process of the attempt is left on it. Ra
 where that driver ended them itself, or never had any.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Collection
 from uuid import UUID
@@ -24,9 +25,12 @@ from runs.enqueue import enqueue_on_commit
 from runs.models import Attempt, AttemptOutcome, Run, submission_id
 from runs.planning.auto_placement import ResolvedPlacement
 from runs.stream import lock_stream
+from worker.contracts.lanes import MAX_UNATTENDED_SECONDS
 from worker.contracts.left_lanes import LEFT_LANES_VARIABLE, LeftLanes
 from worker.contracts.states import RunState
 from worker.contracts.task_names import LAUNCH_RUN
+
+logger = logging.getLogger(__name__)
 
 ENTRYPOINT = "python -P -m worker.engine.end_lanes"
 
@@ -85,6 +89,8 @@ def are_ended(holder: HoldingAttempt, gateway: ClusterGateway) -> bool:
         left = LeftLanes(run=holder.run_id, attempt=holder.attempt, lanes=lanes)
         gateway.submit(ending, {LEFT_LANES_VARIABLE: left.model_dump_json()}, entrypoint=ENTRYPOINT)
         status = gateway.status(ending)
+    if status in (JobStatus.FAILED, JobStatus.STOPPED):
+        logger.warning("%s: its lanes were not ended: they end by themselves in %.0f s", job, MAX_UNATTENDED_SECONDS)
     return status.is_over and status is not JobStatus.UNKNOWN
 
 

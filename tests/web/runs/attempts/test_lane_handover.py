@@ -9,8 +9,8 @@ from django.utils import timezone
 from accounts.models import Project, User
 from fleet.models import Lane, LaneLoan, LaneUse, Node, ServiceState
 from fleet.selectors import free_lanes, grants_of, pool_lanes
+from runs.attempts.lane_handover import ENTRYPOINT, go_on
 from runs.attempts.launch import launch
-from runs.attempts.left_lanes import ENTRYPOINT, go_on
 from runs.attempts.reconciler import Reconciler
 from runs.cluster import JobStatus
 from runs.command_services import request_command
