@@ -59,6 +59,8 @@ class RayNode:
     label: str
     """The name that it gives itself; empty if Tandem did not start it."""
     has_gpus: bool
+    node_id: str = ""
+    """Ray's id of it."""
     object_store_bytes: int | None = None
     """What its object store may hold in shared memory; None where Ray does not say."""
 
@@ -140,15 +142,16 @@ class RayCluster:
             from ray.util.state import list_nodes
 
             alive = list_nodes(settings.RAY_ADDRESS, filters=[("state", "=", "ALIVE")], limit=MAX_NODES)
-        return tuple(_ray_node(dict(node.labels or {}), node.resources_total) for node in alive)
+        return tuple(_ray_node(node.node_id, dict(node.labels or {}), node.resources_total) for node in alive)
 
 
-def _ray_node(labels: Mapping[str, str], resources: Mapping[str, float]) -> RayNode:
+def _ray_node(node_id: str, labels: Mapping[str, str], resources: Mapping[str, float]) -> RayNode:
     label = labels.get(NODE_LABEL, "")
     store = resources.get("object_store_memory")
     return RayNode(
         label=label,
         has_gpus=bool(resources.get("GPU")) or gpu_resource(label, 0) in resources,
+        node_id=node_id,
         object_store_bytes=None if store is None else int(store),
     )
 

@@ -35,18 +35,30 @@ logger = logging.getLogger(__name__)
 ENTRYPOINT = "python -P -m worker.engine.end_lanes"
 
 
-@transaction.atomic
-def go_on(lost: Attempt) -> Attempt | None:
+def go_on(lost: Attempt, gateway: ClusterGateway) -> Attempt | None:
     """Begin the run's next attempt on the lanes of a lost one, whose job is over; None where it cannot go on with them.
 
-    It can where it resumes from a checkpoint, all of its lanes take work, and they are those that it asks for: none is
-    borrowed, and none has been added or taken since. So the new driver finds its lanes with the model loaded. A run
-    that has lost its driver gave up no lane, so it does not stand in the queue again.
+    It can where it resumes from a checkpoint, Ray counts all nodes of its lanes as alive, all of these take work, and
+    they are those that it asks for: none is borrowed, and none has been added or taken since. So the new driver finds
+    its lanes with the model loaded. A run that has lost its driver gave up no lane, so it does not stand in the queue
+    again. Raises `ClusterUnavailable`.
     """
+    if lost.outcome != AttemptOutcome.LOST or not lost.run.resume_from:
+        return None
+    alive = {name for node in gateway.nodes() for name in (node.label, node.node_id) if name}
+    grants = grants_of(lost.run_id, lost.number)
+    # A driver whose lanes died with their node ends, too, and Tandem's own list of nodes is seconds old.
+    if any((grant.ray_node_id or grant.node) not in alive for grant in grants):
+        return None
+    return _begin(lost)
+
+
+@transaction.atomic
+def _begin(lost: Attempt) -> Attempt | None:
     lock_stream(lost.run_id)
     run = Run.objects.get(pk=lost.run_id)
     is_next = run.run_state is RunState.STARTING and run.attempt == lost.number
-    if lost.outcome != AttemptOutcome.LOST or not is_next or not run.resume_from:
+    if not is_next or not run.resume_from:
         return None
     placement = _as_before(lost)
     held = Counter(grant.role for grant in grants_of(run.pk, lost.number))

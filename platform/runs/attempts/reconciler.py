@@ -94,7 +94,7 @@ class Reconciler:
         if self.gateway.status(name).is_over:
             if attempt is not None and _needs_log_tail(attempt):
                 recovery.store_log_tail(attempt, self.gateway.log_tail(name))
-            if attempt is not None and lane_handover.go_on(attempt) is not None:
+            if attempt is not None and lane_handover.go_on(attempt, self.gateway) is not None:
                 logger.info("%s: the run goes on with its lanes", attempt)
             elif lane_handover.are_ended(holder, self.gateway):
                 release(run_id=holder.run_id, attempt=holder.attempt)

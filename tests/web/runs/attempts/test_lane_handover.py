@@ -12,7 +12,7 @@ from fleet.selectors import free_lanes, grants_of, pool_lanes
 from runs.attempts.lane_handover import ENTRYPOINT, go_on
 from runs.attempts.launch import launch
 from runs.attempts.reconciler import Reconciler
-from runs.cluster import JobStatus
+from runs.cluster import JobStatus, RayNode
 from runs.command_services import request_command
 from runs.models import Attempt, AttemptOutcome, PlanRevision, Run
 from runs.queue.dispatch import dispatch_waiting
@@ -128,6 +128,16 @@ def test_else_they_are_ended_first_and_the_run_waits_for_lanes(
     assert holders() == set()
 
 
+def test_it_does_not_go_on_where_ray_does_not_count_a_node_as_alive(
+    live_run: LiveRun, reconciler: Reconciler, cluster: FakeCluster
+) -> None:
+    attempt = live_run(**RESUMED)
+    cluster.alive = (RayNode(label="another", has_gpus=False),)
+    lose(attempt, cluster, reconciler)
+    assert not Attempt.objects.filter(run=attempt.run, number=2).exists()
+    assert holders() == set()
+
+
 def test_a_run_that_was_lost_too_often_leaves_nothing(
     live_run: LiveRun, make_spec: Callable[..., RunSpec], reconciler: Reconciler, cluster: FakeCluster
 ) -> None:
@@ -138,12 +148,14 @@ def test_a_run_that_was_lost_too_often_leaves_nothing(
     assert free_lanes() == pool_lanes()
 
 
-def test_a_run_that_is_cancelled_meanwhile_does_not_go_on(live_run: LiveRun, project: Project, alice: User) -> None:
+def test_a_run_that_is_cancelled_meanwhile_does_not_go_on(
+    live_run: LiveRun, project: Project, alice: User, cluster: FakeCluster
+) -> None:
     attempt = live_run(project=project, created_by=alice, **RESUMED)
     Attempt.objects.filter(pk=attempt.pk).update(ended_at=timezone.now(), outcome=AttemptOutcome.LOST)
     Run.objects.filter(pk=attempt.run_id).update(state="starting")
     request_command(user=alice, run=Run.objects.get(pk=attempt.run_id), kind="cancel")
-    assert go_on(Attempt.objects.get(pk=attempt.pk)) is None
+    assert go_on(Attempt.objects.get(pk=attempt.pk), cluster) is None
 
 
 def test_a_driver_that_reported_its_end_has_left_nothing_to_end(
