@@ -6,9 +6,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load
 
 from tests.engine.driving import ROOT, RUN, Driven, grants, is_alive
 from tests.engine.ray.local_versions import local_versions
@@ -116,3 +119,36 @@ def test_lanes_that_nobody_attends_to_end_by_themselves(drive: Drive, make_spec:
         time.sleep(1)
     assert not any(map(is_alive, pids.values()))
     assert not list(LaneNames(RUN, 1).groups()), "and leave nothing"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_trainer", [1, 2])
+def test_lanes_that_are_lent_and_a_version_behind_go_on_too(
+    drive: Drive, make_spec: MakeSpec, tmp_path: Path, num_trainer: int
+) -> None:
+    """Bitwise on one trainer lane; on two, whose sums depend on who was faster, within float reordering."""
+    spec = short_spec(
+        make_spec,
+        lanes={"num_rollout": 1, "num_trainer": num_trainer},
+        pipeline={"deterministic": True, "max_staleness": 1, "importance_cap": 2.0, "tag": "greedy"},
+        deepspeed={"config": "zero2"},
+    )
+    undisturbed = drive(spec, checkpoints=f"file://{tmp_path}/undisturbed")
+    assert undisturbed.finish() == 0
+    expected, weights = published(undisturbed), final_weights(undisturbed)
+    undisturbed.ingest.events.clear()
+    pids, checkpoint = killed_after(drive, spec, 3)
+    again = drive(spec, attempt=2, resume_from=checkpoint)
+    assert again.finish() == 0
+    assert again.pids() == pids
+    if num_trainer == 1:
+        versions = published(again)
+        assert versions == {number: expected[number] for number in versions}
+    for name, found in final_weights(again).items():
+        torch.testing.assert_close(found, weights[name], rtol=1e-3, atol=1e-5)
+
+
+def final_weights(driven: Driven) -> dict[str, torch.Tensor]:
+    """The weights that the run ended with."""
+    final = next(event for event in driven.ingest.of_type("adapter") if event["final"])
+    return load(driven.ingest.artifacts[final["artifact"]])
