@@ -174,6 +174,8 @@ class LaneInfo(Contract):
     uuids: tuple[ShortText, ...] = ()
     """UUIDs of the accelerators that its process sees, by the process itself; empty before it has loaded, and where the
     vendor's library tells none."""
+    shares: LaneId | None = None
+    """The lane whose accelerator it computes on, beside that lane's own work."""
 
 
 class StartStep(StrEnum):

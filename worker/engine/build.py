@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from worker.contracts.ingest import BootstrapAnswer
-from worker.contracts.names import Placement
+from worker.contracts.names import Placement, RewardDevice
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
@@ -52,7 +52,13 @@ def build_components(
     clock = DriverClock()
     # Lanes of other classes load no model.
     loads_model = actor_classes is ACTOR_CLASSES
-    lanes = ClusterLanes(answer.lanes, clock, actor_classes, forks=loads_model and can_fork())
+    lanes = ClusterLanes(
+        answer.lanes,
+        clock,
+        actor_classes,
+        forks=loads_model and can_fork(),
+        shares_cards=spec.lanes.rewards_on is RewardDevice.SHARED_GPU,
+    )
     schedule = PromptSchedule(spec, prompts)
     fragments = FragmentStore()
     advantages = AdvantageCache(spec, fragments)
