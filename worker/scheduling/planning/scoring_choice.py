@@ -62,8 +62,8 @@ def scoring_choice(spec: RunSpec, devices: Sequence[Accelerator]) -> ScoringChoi
     elif cards.batch_seconds < cores.batch_seconds:
         why = f"{sample}, {batch}"
     else:
-        kept = f"lanes that generate would lose more time than is gained: {sample}, {batch}"
-        return ScoringChoice(on_cores, f"Rewards are computed on CPU slots, {kept}.")
+        lost = f"sharing a card, {card_bytes / GB:.1f} GB of it, costs lanes that generate more than it gains"
+        return ScoringChoice(on_cores, f"Rewards are computed on CPU slots, since {lost}: {sample}, {batch}.")
     held = f"with {card_bytes / GB:.1f} GB of its memory"
     return ScoringChoice(shared, f"Rewards share the GPU of a lane that generates, {held}: {why}.", card_bytes)
 

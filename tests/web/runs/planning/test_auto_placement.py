@@ -138,7 +138,7 @@ def test_costs_of_other_work_or_of_too_few_batches_are_not_used(
         {"pipeline": {"deterministic": True}},
         {"lora": {"rank": 64}},
         {"ema": {"decay": 0.9}},
-        {"lanes": {"rewards_on_gpus": True}},
+        {"lanes": {"rewards_on": "own_gpu"}},
         {"algorithm": {"kl_coefficient": 0.1}},
         {"algorithm": {"name": "diffusion_nft"}},
         {"algorithm": {"name": "diffusion_dpo"}},
