@@ -31,9 +31,7 @@ def lane_number(name: str) -> int:
     return int(name.rpartition("-")[2])
 
 
-def kind_for(
-    role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on: RewardDevice = RewardDevice.AUTO
-) -> LaneKind:
+def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on: RewardDevice = RewardDevice.AUTO) -> LaneKind:
     """The kind of lane for a role. Rollout and trainer lanes use GPUs if the pool has any, in service or not: a run
     waits for GPUs that are drained, and does not begin on CPUs instead. Reward lanes use CPU slots unless the spec asks
     for GPUs of their own: one that shares a GPU needs a slot of its node for its process."""

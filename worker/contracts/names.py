@@ -58,12 +58,12 @@ class RewardDevice(ExplainedName):
 
     AUTO = (
         "auto",
-        "The GPU of a lane that generates, where that is predicted to be faster than CPU cores and fits; else CPU slots.",
+        "The GPU of a lane that generates, where that is predicted to fit and to be faster; else CPU slots.",
     )
     CPU = "cpu", "CPU slots. On a node of GPUs a reward lane takes up to half of the cores."
     SHARED_GPU = (
         "shared_gpu",
-        "The GPU of a lane of the run that generates, beside its work: needs a CPU slot of the same node and no GPU more.",
+        "The GPU of a lane that generates, beside its work: takes a CPU slot of the same node, and no GPU more.",
     )
     OWN_GPU = "own_gpu", "A GPU for each reward lane, where the pool has any."
 

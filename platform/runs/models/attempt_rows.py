@@ -78,7 +78,8 @@ class Attempt(models.Model):
         if self.plan_revision is not None:
             return RunSpec.model_validate(self.plan_revision.spec)
         sized = self.run.sized_spec
-        return sized.scoring_on(RewardDevice(self.rewards_on)) if self.rewards_on else sized
+        decided = (device for device in RewardDevice if device.value == self.rewards_on)
+        return next((sized.scoring_on(device) for device in decided), sized)
 
 
 def submission_id(run_id: uuid.UUID, attempt: int) -> str:

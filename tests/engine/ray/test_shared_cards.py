@@ -162,4 +162,3 @@ def test_a_lost_lane_on_a_shared_card_is_restarted_there_and_scores_its_fragment
     assert losses(driven) == expected
     assert replayed(driven).num_actions > 0
     check_tiling(driven)
-

@@ -192,9 +192,15 @@ def test_scorers_that_do_not_fit_are_warned_of_with_a_remedy() -> None:
 @pytest.mark.parametrize(
     ("sections", "problem"),
     [
-        ({"lanes": {"num_reward": 2}}, r"`lanes.num_reward` must be ≤ 1 \(the lanes that generate\).* got 2: .*own_gpu"),
         (
-            {"pipeline": {"placement": "disaggregated"}, "lanes": {"num_rollout": 1, "num_trainer": 3, "num_reward": 2}},
+            {"lanes": {"num_reward": 2}},
+            r"`lanes.num_reward` must be ≤ 1 \(the lanes that generate\).* got 2: .*own_gpu",
+        ),
+        (
+            {
+                "pipeline": {"placement": "disaggregated"},
+                "lanes": {"num_rollout": 1, "num_trainer": 3, "num_reward": 2},
+            },
             r"`lanes.num_reward` must be ≤ 1",
         ),
         ({"elastic": {"max_reward": 3}}, r"`elastic.max_reward` must be ≤ 1 .* got 3"),
@@ -205,5 +211,3 @@ def test_more_reward_lanes_than_cards_to_share_are_refused(sections: dict[str, A
         spec(rewards_on=SHARED, **sections)
     made = spec(**sections).scoring_on(SHARED)
     assert RunSpec.model_validate(made.model_dump()) == made, "what the planner chooses is valid"
-
-

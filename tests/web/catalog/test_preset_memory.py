@@ -64,7 +64,9 @@ def test_a_preset_says_what_it_takes_of_the_hosts(preset: Preset) -> None:
 @EACH
 def test_a_preset_takes_as_many_gpus_as_its_title_says(preset: Preset) -> None:
     lanes = preset.spec.granted_lanes
-    taken = lanes.num_rollout + lanes.num_trainer + (lanes.num_reward if lanes.rewards_on is RewardDevice.OWN_GPU else 0)
+    taken = (
+        lanes.num_rollout + lanes.num_trainer + (lanes.num_reward if lanes.rewards_on is RewardDevice.OWN_GPU else 0)
+    )
     assert re.findall(r"(\d+) GPUs?$", preset.title) == [str(taken)]
 
 

@@ -82,7 +82,9 @@ class _Scoring:
         work = Workload.of(spec)
         costs = pool_costs(work, devices, num_reward=spec.lanes.num_reward)
         score = costs.score
-        return cls(score.per_unit, score.seconds(work.algebra.fragment_size), _batch_seconds(spec, work, costs, devices))
+        return cls(
+            score.per_unit, score.seconds(work.algebra.fragment_size), _batch_seconds(spec, work, costs, devices)
+        )
 
 
 def _batch_seconds(spec: RunSpec, work: Workload, costs: PoolCosts, devices: Sequence[Accelerator]) -> float:

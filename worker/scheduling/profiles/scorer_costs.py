@@ -7,8 +7,8 @@ Invariant: every reward has an entry, and only priors are here.
 
 Sources: operations counted by torch's flop counter on CLIP's published configurations, for an image and a text of 77
 tokens; BLIP by its parameters and tokens. Parameters counted on the networks that the GPU bench builds of published
-widths and depths (`tests.bench.gpu.scorer_checkpoints`). Seconds measured on 21 November 2026, on one core of a virtual AMD EPYC
-(family 26, 2.6 GHz): images of 512² and 1024², clips of 9 frames of 256².
+widths and depths (`tests.bench.gpu.scorer_checkpoints`). Seconds measured on 21 November 2026, on one core of a virtual
+AMD EPYC (family 26, 2.6 GHz): images of 512² and 1024², clips of 9 frames of 256².
 """
 
 from dataclasses import dataclass, replace
