@@ -18,6 +18,7 @@ from runs.attempts.tokens import AttemptGone, TokenRefused, authorise
 from runs.cluster import JobStatus
 from runs.models import Attempt, AttemptOutcome, Run, RunTransition
 from runs.queue.dispatch import start_attempt
+from worker.contracts.names import RewardDevice
 
 
 @pytest.fixture
