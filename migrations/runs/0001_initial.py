@@ -107,6 +107,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('resumed_from', models.TextField(blank=True, default='')),
                 ('num_overtaken', models.PositiveIntegerField(default=0)),
+                ('rewards_on', models.CharField(blank=True, default='', max_length=10)),
                 ('submitted_at', models.DateTimeField(null=True)),
                 ('bootstrap_code_hash', models.CharField(blank=True, default='', max_length=64)),
                 ('bootstrap_expires_at', models.DateTimeField(null=True)),

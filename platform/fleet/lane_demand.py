@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from fleet.models import LaneKind
 from worker.contracts.lanes import LaneSpec
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, RewardDevice
 
 
 def lanes_in_order(wanted: LaneSpec) -> list[tuple[LaneRole, str]]:
@@ -32,11 +32,11 @@ def lane_number(name: str) -> int:
     return int(name.rpartition("-")[2])
 
 
-def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on_gpus: bool = False) -> LaneKind:
+def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on: RewardDevice = RewardDevice.AUTO) -> LaneKind:
     """The kind of lane for a role. Rollout and trainer lanes use GPUs if the pool has any, in service or not: a run
     waits for GPUs that are drained, and does not begin on CPUs instead. Reward lanes use CPU slots unless the spec asks
-    for GPUs."""
-    if (role is not LaneRole.REWARD or rewards_on_gpus) and LaneKind.GPU in pool:
+    for GPUs of their own: one that shares a GPU needs a slot of its node for its process."""
+    if (role is not LaneRole.REWARD or rewards_on is RewardDevice.OWN_GPU) and LaneKind.GPU in pool:
         return LaneKind.GPU
     return LaneKind.CPU
 
@@ -45,7 +45,7 @@ def kinds_wanted(wanted: LaneSpec, pool: Mapping[LaneKind, int]) -> dict[LaneKin
     """How many lanes of each kind `wanted` needs from `pool` (lanes by kind, free or not)."""
     kinds = Counter[LaneKind]()
     for role, number in number_by_role(wanted).items():
-        kinds[kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus)] += number
+        kinds[kind_for(role, pool, rewards_on=wanted.rewards_on)] += number
     return dict(+kinds)
 
 

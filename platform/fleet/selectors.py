@@ -1,6 +1,6 @@
 """Reads of the pool: its lanes, the free ones, and their holders."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,6 +43,15 @@ def all_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
     """Number of lanes of a pool, or of all, by kind, whether they take work or not; without those that their node does
     not offer any more."""
     return _by_kind(_of_pool(Lane.objects.exclude(reason=NOT_OFFERED), pool))
+
+
+def num_slots_beside_gpus(pool: str) -> int:
+    """Number of CPU lanes of a pool with a GPU lane of it on their node, at most one for each; in service or not."""
+    lanes = _of_pool(Lane.objects.exclude(reason=NOT_OFFERED), pool)
+    by_node: dict[int, Counter[str]] = defaultdict(Counter)
+    for node, kind, number in lanes.order_by().values_list("node_id", "kind").annotate(Count("pk")):
+        by_node[node][kind] += number
+    return sum(min(kinds[LaneKind.CPU], kinds[LaneKind.GPU]) for kinds in by_node.values())
 
 
 def free_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:

@@ -26,7 +26,7 @@ from fleet.pools.pool_changes import publish_holders
 from fleet.selectors import grant_of, pool_lanes
 from fleet.signals import announce_lanes
 from worker.contracts.lanes import LaneGrant, LaneSpec
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, RewardDevice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class WantedLanes:
 
 @transaction.atomic
 def allocate_more(
-    *, holder: LaneHolder, pool: str, wanted: Sequence[WantedLanes], rewards_on_gpus: bool = False
+    *, holder: LaneHolder, pool: str, wanted: Sequence[WantedLanes], rewards_on: RewardDevice = RewardDevice.AUTO
 ) -> tuple[LaneGrant, ...] | None:
     """Allocate further lanes to an attempt that holds some; None if the free lanes do not suffice for all of them."""
     held = Lane.objects.filter(run_id=holder.run_id, attempt=holder.attempt)
@@ -85,7 +85,7 @@ def allocate_more(
     own = set(held.values_list("gpus__accelerator", flat=True))
     lanes_of_pool, taken = pool_lanes(pool), list[tuple[Lane, LaneRole, str]]()
     for more in wanted:
-        kind = kind_for(more.role, lanes_of_pool, rewards_on_gpus=rewards_on_gpus)
+        kind = kind_for(more.role, lanes_of_pool, rewards_on=rewards_on)
         used = [lane.pk for lane, _, _ in taken]
         demand_of = partial(_demand, more, own)
         locked = lock_best([kind], demand_of, pool=pool, near=near, without=used)

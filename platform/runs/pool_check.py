@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from accounts.models import Project
 from fleet.lane_demand import fits, kind_for, kinds_wanted, shrunk
 from fleet.models import LaneKind, Pool
-from fleet.selectors import all_lanes
+from fleet.selectors import all_lanes, num_slots_beside_gpus
 from fleet.shares.shares import pools_open_to, scarce_kind, shares
 from worker.contracts.lanes import LaneSpec
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, RewardDevice
 from worker.contracts.run_spec import RunSpec
 
 
@@ -29,7 +29,23 @@ def pool_problems(spec: RunSpec, project: Project | None, *, any_size: bool = Fa
     if not lanes or any_size:
         return {}
     others = Pool.objects.values_list("pk", flat=True) if project is None else pools_open_to(project)
-    return _too_large(spec, lanes, [name for name in others if name != wanted.pool])
+    return _too_large(spec, lanes, [name for name in others if name != wanted.pool]) or _unshareable(wanted, lanes)
+
+
+def _unshareable(wanted: LaneSpec, lanes: Mapping[LaneKind, int]) -> dict[str, str]:
+    """Reward lanes that are to share GPUs, in a pool with too few CPU lanes on the nodes of its GPUs."""
+    if wanted.rewards_on is not RewardDevice.SHARED_GPU or not lanes.get(LaneKind.GPU):
+        return {}
+    number = num_slots_beside_gpus(wanted.pool)
+    if wanted.num_reward <= number:
+        return {}
+    return {
+        "lanes.num_reward": (
+            f"`lanes.num_reward` must be ≤ {number} (CPU lanes beside GPUs of the pool {wanted.pool}) where "
+            f"`lanes.rewards_on` is shared_gpu, got {wanted.num_reward}: each needs a CPU lane on the node of its GPU; "
+            f"label them for the pool, or set `lanes.rewards_on` to {RewardDevice.OWN_GPU} or {RewardDevice.CPU}"
+        )
+    }
 
 
 def _refused_by_share(wanted: LaneSpec, project: Project) -> str:
@@ -65,8 +81,7 @@ def _too_large(spec: RunSpec, lanes: Mapping[LaneKind, int], others: Sequence[st
 
 
 def _roles_on(kind: LaneKind, spec: RunSpec, lanes: Mapping[LaneKind, int]) -> list[LaneRole]:
-    on_gpus = spec.lanes.rewards_on_gpus
-    return [role for role in LaneRole if kind_for(role, lanes, rewards_on_gpus=on_gpus) is kind]
+    return [role for role in LaneRole if kind_for(role, lanes, rewards_on=spec.lanes.rewards_on) is kind]
 
 
 def _ways_out(spec: RunSpec, kind: LaneKind, lanes: Mapping[LaneKind, int], others: Sequence[str]) -> Iterator[str]:
@@ -76,7 +91,7 @@ def _ways_out(spec: RunSpec, kind: LaneKind, lanes: Mapping[LaneKind, int], othe
         nearest = shrunk(wanted, lanes[kind])
         yield f"ask for {lanes[kind]} ({', '.join(f'{number} {role}' for role, number in nearest.items() if number)})"
     if kind is LaneKind.CPU and not lanes.get(kind) and lanes.get(LaneKind.GPU):
-        yield "set `lanes.rewards_on_gpus`"
+        yield f"set `lanes.rewards_on` to {RewardDevice.OWN_GPU}"
     for name in others:
         other = all_lanes(name)
         if other and fits(spec.granted_lanes, other, other):

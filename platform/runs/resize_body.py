@@ -109,11 +109,11 @@ def _roles(run: Run, attempt: Attempt | None) -> tuple[LaneRole, ...]:
 
 
 def _free(run: Run, roles: Iterable[LaneRole]) -> list[FreeLanes]:
-    pool, on_gpus = pool_lanes(run.pool), run.run_spec.lanes.rewards_on_gpus
+    pool, rewards_on = pool_lanes(run.pool), run.run_spec.lanes.rewards_on
     return [
         {"role": role.value, "device": device, "number": number}
         for role in roles
-        for device, number in sorted(free_devices(kind_for(role, pool, rewards_on_gpus=on_gpus), run.pool).items())
+        for device, number in sorted(free_devices(kind_for(role, pool, rewards_on=rewards_on), run.pool).items())
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 
 from worker.contracts.base import Contract, Index, LaneId, ShortText
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, RewardDevice
 
 DEFAULT_POOL = "default"
 """The pool that always exists."""
@@ -37,9 +37,29 @@ class LaneSpec(Contract):
     pool: Annotated[str, Field(pattern=POOL_NAME_PATTERN, max_length=MAX_POOL_NAME_CHARS)] = DEFAULT_POOL
     """Pool that all of the lanes come from. Each has a queue and shares of its own. Nodes and GPUs are in a pool by
     their labels; `default` has the others."""
-    rewards_on_gpus: bool = False
-    """Give reward lanes GPUs where the pool has any; off, they are CPU slots. Turn it on for scorers with networks
-    (CLIP, BLIP), which are slow on CPUs; leave it off for rewards computed from pixels and for remote scorers."""
+    rewards_on: RewardDevice = RewardDevice.AUTO
+    """What reward lanes compute scorers' networks (CLIP, BLIP) on. `auto` is usual: the planner compares CPU slots with
+    the GPUs of lanes that generate, and the plan says what it chose and why. `own_gpu` suits many GPUs, of which one in
+    eight may score; rewards computed from pixels, and remote scorers, have no network and use CPU slots either way."""
+
+
+def sharing_problems(lanes: LaneSpec, elastic: "ElasticSpec", num_cards: int) -> Iterator[str]:
+    """More reward lanes than cards that they could share, each as a sentence for the user.
+
+    Args:
+        num_cards: the lanes of the run that generate, of which each takes one reward lane's networks on its card.
+    """
+    if lanes.rewards_on is not RewardDevice.SHARED_GPU:
+        return
+    high = elastic.bounds(LaneRole.REWARD, lanes.num_reward).max
+    for field, number in (("lanes.num_reward", lanes.num_reward), ("elastic.max_reward", high)):
+        if number > num_cards:
+            yield (
+                f"`{field}` must be ≤ {num_cards} (the lanes that generate) where `lanes.rewards_on` is shared_gpu, "
+                f"got {number}: two reward lanes on one card would wait for each other; ask for {num_cards}, or set "
+                f"`lanes.rewards_on` to {RewardDevice.OWN_GPU} or {RewardDevice.CPU}"
+            )
+            return
 
 
 NODE_ID_LABEL = "ray.io/node-id"
@@ -154,6 +174,8 @@ class LaneInfo(Contract):
     uuids: tuple[ShortText, ...] = ()
     """UUIDs of the accelerators that its process sees, by the process itself; empty before it has loaded, and where the
     vendor's library tells none."""
+    shares: LaneId | None = None
+    """The lane whose accelerator it computes on, beside that lane's own work."""
 
 
 class StartStep(StrEnum):

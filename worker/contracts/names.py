@@ -53,6 +53,21 @@ class Tuning(ExplainedName):
     )
 
 
+class RewardDevice(ExplainedName):
+    """What reward lanes compute their scorers' networks on."""
+
+    AUTO = (
+        "auto",
+        "The GPU of a lane that generates, where that is predicted to fit and to be faster; else CPU slots.",
+    )
+    CPU = "cpu", "CPU slots. On a node of GPUs a reward lane takes up to half of the cores."
+    SHARED_GPU = (
+        "shared_gpu",
+        "The GPU of a lane that generates, beside its work: takes a CPU slot of the same node, and no GPU more.",
+    )
+    OWN_GPU = "own_gpu", "A GPU for each reward lane, where the pool has any."
+
+
 class GuidanceKind(ExplainedName):
     """How a checkpoint applies classifier-free guidance."""
 

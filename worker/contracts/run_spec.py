@@ -14,9 +14,9 @@ from worker.contracts.applicability import inapplicable
 from worker.contracts.base import Contract
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
-from worker.contracts.lanes import ElasticSpec, LaneSpec
+from worker.contracts.lanes import ElasticSpec, LaneSpec, sharing_problems
 from worker.contracts.mirror_names import MAX_MIRRORS, MirrorName
-from worker.contracts.names import OldLogProbs, Placement, Priority, RewardMixing, Tuning
+from worker.contracts.names import OldLogProbs, Placement, Priority, RewardDevice, RewardMixing, Tuning
 from worker.contracts.optimizer import EmaSpec, OptimizerSpec
 from worker.contracts.performance import PerformanceSpec, performance_problems
 from worker.contracts.plain_json import json_problems
@@ -115,6 +115,24 @@ class RunSpec(Contract):
         return self.lanes.model_copy(update={"num_rollout": 0, "num_trainer": num_lanes})
 
     @property
+    def num_cards_to_share(self) -> int:
+        """The lanes whose cards reward lanes may share: those that generate, which the pace of a gang does not depend
+        on. Where the planner has yet to choose a placement, the lanes that it may choose."""
+        lanes = self.lanes
+        return lanes.num_rollout + (0 if self.pipeline.placement is Placement.DISAGGREGATED else lanes.num_trainer)
+
+    def scoring_on(self, device: RewardDevice) -> Self:
+        """The spec with its reward lanes on such a device. Of lanes that share cards, there are as many as cards at
+        most, and never more than asked for."""
+        shares = device is RewardDevice.SHARED_GPU
+        number = min(self.lanes.num_reward, self.num_cards_to_share) if shares else self.lanes.num_reward
+        lanes = self.lanes.model_copy(update={"rewards_on": device, "num_reward": number})
+        elastic = ElasticSpec() if any(self.elastic.problems(lanes)) else self.elastic
+        if any(sharing_problems(lanes, elastic, self.num_cards_to_share)):
+            elastic = elastic.model_copy(update={"max_reward": None})
+        return self.model_copy(update={"lanes": lanes, "elastic": elastic})
+
+    @property
     def replay_bounds(self) -> ReplayBounds:
         """The bounds of the replay gate, for this model's precision and family."""
         return self.replay_gate.bounds(self.base_model.dtype, self.base_model.family)
@@ -175,6 +193,8 @@ class RunSpec(Contract):
                 "`lanes.num_rollout` must be ≥ 1 for disaggregated placement, got 0: no lane would generate"
             )
         for problem in self.elastic.problems(self.lanes):
+            raise ValueError(problem)
+        for problem in sharing_problems(self.lanes, self.elastic, self.num_cards_to_share):
             raise ValueError(problem)
         for problem in clip_problems(self.rewards, self.sampling.num_frames):
             raise ValueError(problem)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from worker.contracts.ingest import BootstrapAnswer
-from worker.contracts.names import Placement
+from worker.contracts.names import Placement, RewardDevice
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
@@ -59,6 +59,7 @@ def build_components(
         actor_classes,
         forks=loads_model and can_fork(),
         kept_for=answer if are_kept(answer) else None,
+        shares_cards=spec.lanes.rewards_on is RewardDevice.SHARED_GPU,
     )
     schedule = PromptSchedule(spec, prompts)
     fragments = FragmentStore()

@@ -4811,6 +4811,11 @@ export interface components {
              * @default []
              */
             readonly uuids: readonly string[];
+            /**
+             * @description The lane whose accelerator it computes on, beside that lane's own work.
+             * @default null
+             */
+            readonly shares: string | null;
         };
         /** @enum {string} */
         readonly LaneKind: "gpu" | "cpu";
@@ -4891,11 +4896,12 @@ export interface components {
              */
             readonly pool: string;
             /**
-             * @description Give reward lanes GPUs where the pool has any; off, they are CPU slots. Turn it on for scorers with networks
-             *     (CLIP, BLIP), which are slow on CPUs; leave it off for rewards computed from pixels and for remote scorers.
-             * @default false
+             * @description What reward lanes compute scorers' networks (CLIP, BLIP) on. `auto` is usual: the planner compares CPU slots with
+             *     the GPUs of lanes that generate, and the plan says what it chose and why. `own_gpu` suits many GPUs, of which one in
+             *     eight may score; rewards computed from pixels, and remote scorers, have no network and use CPU slots either way.
+             * @default auto
              */
-            readonly rewards_on_gpus: boolean;
+            readonly rewards_on: components["schemas"]["RewardDevice"];
         };
         /**
          * LaneStallEvent
@@ -5094,7 +5100,7 @@ export interface components {
             readonly num_rollout?: number;
             readonly num_trainer?: number;
             readonly num_reward?: number;
-            readonly rewards_on_gpus?: boolean;
+            readonly rewards_on?: components["schemas"]["RewardsOnEnum"];
             readonly pool?: string;
         };
         /**
@@ -6528,6 +6534,7 @@ export interface components {
              */
             readonly bound_samples_per_second: number;
             readonly devices: readonly string[];
+            readonly scoring: components["schemas"]["PlannedScoring"];
             /**
              * @description Source of the costs: measured on earlier runs, by the run itself, or the documented profile of model and
              *     hardware.
@@ -6661,6 +6668,7 @@ export interface components {
             };
             readonly bound_samples_per_second: number;
             readonly devices: readonly string[];
+            readonly scoring: components["schemas"]["PlannedScoring"];
             /** @enum {string} */
             readonly costs: "measured" | "own" | "profile";
             readonly stand_in_profile: string | null;
@@ -6719,6 +6727,18 @@ export interface components {
         readonly PlannedBatch: {
             readonly seconds: number;
             readonly spans: readonly components["schemas"]["PlannedSpan"][];
+        };
+        /**
+         * PlannedScoring
+         * @description Where rewards are computed.
+         */
+        readonly PlannedScoring: {
+            /** @description As in `lanes.rewards_on`, decided. */
+            readonly rewards_on: components["schemas"]["RewardDevice"];
+            /** @description Why the planner chose it, a sentence; empty where the user did. */
+            readonly reason: string;
+            /** @description Memory that a reward lane takes of the card that it shares; `memory_bytes` counts it. 0 where it shares none. */
+            readonly card_bytes: number;
         };
         /** PlannedSpan */
         readonly PlannedSpan: {
@@ -7931,6 +7951,7 @@ export interface components {
             };
             readonly bound_samples_per_second: number;
             readonly devices: readonly string[];
+            readonly scoring: components["schemas"]["PlannedScoring"];
             /** @enum {string} */
             readonly costs: "measured" | "own" | "profile";
             readonly stand_in_profile: string | null;
@@ -8001,6 +8022,12 @@ export interface components {
             /** @description Of `change`. */
             readonly standard_error: number;
         };
+        /**
+         * RewardDevice
+         * @description What reward lanes compute their scorers' networks on.
+         * @enum {string}
+         */
+        readonly RewardDevice: "auto" | "cpu" | "shared_gpu" | "own_gpu";
         /**
          * RewardFlowSpec
          * @description Reward flow (ROLL's pipeline for IPRO, arXiv 2510.14255): follows the gradient of the reward back through the
@@ -8172,6 +8199,8 @@ export interface components {
              */
             readonly settings: components["schemas"]["ClipScoreSettings"] | components["schemas"]["PickScoreSettings"] | components["schemas"]["HpsV2Settings"] | components["schemas"]["ImageRewardSettings"] | components["schemas"]["AestheticSettings"] | components["schemas"]["OcrSettings"] | components["schemas"]["RemoteSettings"] | null;
         };
+        /** @enum {string} */
+        readonly RewardsOnEnum: "auto" | "cpu" | "shared_gpu" | "own_gpu";
         /**
          * RoleChange
          * @description A lane of the run that gets another role.
@@ -8495,7 +8524,7 @@ export interface components {
              *       "num_trainer": 1,
              *       "num_reward": 1,
              *       "pool": "default",
-             *       "rewards_on_gpus": false
+             *       "rewards_on": "auto"
              *     }
              */
             readonly lanes: components["schemas"]["LaneSpec"];
@@ -10337,6 +10366,7 @@ export type PlanPreview = components['schemas']['PlanPreview'];
 export type PlanPromise = components['schemas']['PlanPromise'];
 export type PlanStep = components['schemas']['PlanStep'];
 export type PlannedBatch = components['schemas']['PlannedBatch'];
+export type PlannedScoring = components['schemas']['PlannedScoring'];
 export type PlannedSpan = components['schemas']['PlannedSpan'];
 export type PlannedTime = components['schemas']['PlannedTime'];
 export type PointState = components['schemas']['PointState'];
@@ -10424,6 +10454,7 @@ export type RetentionKind = components['schemas']['RetentionKind'];
 export type RevisedPlan = components['schemas']['RevisedPlan'];
 export type Reward = components['schemas']['Reward'];
 export type RewardChange = components['schemas']['RewardChange'];
+export type RewardDevice = components['schemas']['RewardDevice'];
 export type RewardFlowSpec = components['schemas']['RewardFlowSpec'];
 export type RewardHackingEvent = components['schemas']['RewardHackingEvent'];
 export type RewardHackingFields = components['schemas']['RewardHackingFields'];
@@ -10432,6 +10463,7 @@ export type RewardMixing = components['schemas']['RewardMixing'];
 export type RewardName = components['schemas']['RewardName'];
 export type RewardPage = components['schemas']['RewardPage'];
 export type RewardSpec = components['schemas']['RewardSpec'];
+export type RewardsOnEnum = components['schemas']['RewardsOnEnum'];
 export type RoleChange = components['schemas']['RoleChange'];
 export type RoleStates = components['schemas']['RoleStates'];
 export type Run = components['schemas']['Run'];
@@ -15303,11 +15335,13 @@ export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<componen
 export const retentionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RetentionKind"]> = ["telemetry", "samples", "logs", "scheduler events"];
 export const revisedPlanModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const revisedPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["costs"]> = ["measured", "own", "profile"];
+export const rewardDeviceValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardDevice"]> = ["auto", "cpu", "shared_gpu", "own_gpu"];
 export const rewardFlowSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardFlowSpec"]["name"]> = ["reward_flow"];
 export const rewardHackingEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardHackingEvent"]["type"]> = ["reward_hacking"];
 export const rewardHackingItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardHackingItem"]["type"]> = ["reward_hacking"];
 export const rewardMixingValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardMixing"]> = ["sum", "normalised"];
 export const rewardNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardName"]> = ["shape_match", "shape_judge", "jpeg_compressibility", "colorfulness", "ocr", "clip_score", "pick_score", "hps_v2", "image_reward", "aesthetic", "motion_smoothness", "remote"];
+export const rewardsOnEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardsOnEnum"]> = ["auto", "cpu", "shared_gpu", "own_gpu"];
 export const runEndingAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["ending"]> = ["stop", "cancel"];
 export const runChangedFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RunChangedFrame"]["kind"]> = ["run_changed"];
 export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RunState"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];

@@ -52,6 +52,7 @@ export function plan(fields: Partial<Plan> = {}): Plan {
     curves: {},
     bound_samples_per_second: 2,
     devices: ["cpu"],
+    scoring: { rewards_on: "cpu", reason: "", card_bytes: 0 },
     costs: "measured",
     stand_in_profile: null,
     num_batches_measured: 12,

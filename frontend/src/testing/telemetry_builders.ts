@@ -35,7 +35,7 @@ export function span(fields: Partial<TimelineSpan> = {}): TimelineSpan {
 
 export function lane(name: string, fields: Partial<LaneInfo> = {}): LaneInfo {
   const role = name.startsWith("trainer") ? "trainer" : name.startsWith("reward") ? "reward" : "rollout";
-  return { lane: name, role, node: "node-1", device: "cpu", pid: 1, uuids: [], ...fields };
+  return { lane: name, role, node: "node-1", device: "cpu", pid: 1, uuids: [], shares: null, ...fields };
 }
 
 export function timeline(fields: Partial<Timeline> = {}): Timeline {

@@ -35,6 +35,7 @@ export function besidePointer(x: number, y: number, width: number) {
 /** What is known of a span, by name. */
 export function factsOf({ track, span, lend, plan }: Selection): [string, string][] {
   const facts: [string, string][] = [["Lane", `${track.lane}${track.info ? ` · ${track.info.device}` : ""}`]];
+  if (track.info?.shares) facts.push(["Shares the GPU of", track.info.shares]);
   if (span.num_spans > 1) facts.push(["Spans", `${span.num_spans}, most of it this`]);
   if (span.cause !== null) facts.push(["Cause", causeLabel(span.cause)]);
   if (span.batch !== null) facts.push(["Batch", String(span.batch)]);

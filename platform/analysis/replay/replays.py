@@ -75,10 +75,16 @@ def replay(*, user: User, run: Run, asked: Mapping[str, Any]) -> ReplayBody:
             raise ReplayRefused(str(error)) from error
 
 
+def _scored(run: Run) -> RunSpec:
+    """The run's spec with rewards on what its last attempt had."""
+    spec, last = RunSpec.model_validate(run.spec), run.attempts.last()
+    return spec if last is None else spec.scoring_on(last.concrete_spec.lanes.rewards_on)
+
+
 def _replay(run: Run, asked: Mapping[str, Any]) -> ReplayBody:
     recording = read_recording(_lines(run.pk)).last_batches(MAX_FRAGMENTS)
     profiles = {lane["lane"]: name for lane in lanes_of(run.pk) if (name := profile_name(lane["device"])) is not None}
-    past = recorded_run(RunSpec.model_validate(run.spec), recording, profiles)
+    past = recorded_run(_scored(run), recording, profiles)
     spec, setting = _setting(past, asked)
     truth, own, chosen = measured(past), reschedule(past, Setting.of(past)), reschedule(past, setting)
     found = errors(past, own)

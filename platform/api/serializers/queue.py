@@ -17,7 +17,7 @@ from runs.queue.queue_places import Direction
 from runs.resizing.resize_services import MAX_LANES
 from worker.contracts.base import MAX_INTEGER
 from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
-from worker.contracts.names import Priority
+from worker.contracts.names import Priority, RewardDevice
 
 MIN_HALF_LIFE_HOURS = 0.01
 """Half a minute: nobody forgives faster, and the arithmetic stays finite."""
@@ -143,7 +143,7 @@ class LanesToAskFor(serializers.Serializer[Any]):
     num_rollout = serializers.IntegerField(required=False, min_value=0, max_value=MAX_LANES)
     num_trainer = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LANES)
     num_reward = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LANES)
-    rewards_on_gpus = serializers.BooleanField(required=False)
+    rewards_on = serializers.ChoiceField(choices=[device.value for device in RewardDevice], required=False)
     pool = name_to_find(required=False)
 
 

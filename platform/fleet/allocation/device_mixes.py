@@ -89,7 +89,7 @@ def with_rewards(
     order: Sequence[str] = (),
 ) -> LaneDemand | None:
     """The demand with its reward lanes, which get the last kinds in `order` of what is left."""
-    kind = kind_for(LaneRole.REWARD, pool, rewards_on_gpus=wanted.rewards_on_gpus)
+    kind = kind_for(LaneRole.REWARD, pool, rewards_on=wanted.rewards_on)
     rest = {device: number - trainers[device] - rollouts[device] for device, number in free.items()}
     rewards = taken_in_order(rest, wanted.num_reward, devices_of_kind(kind, free, order)[::-1])
     if rewards.total() < wanted.num_reward:

@@ -92,13 +92,19 @@ class ChosenLanes:
 
 
 def choose_lanes(
-    free: Iterable[FreeLane], demand: LaneDemand, *, near: Collection[str] = (), spreads: bool = False
+    free: Iterable[FreeLane],
+    demand: LaneDemand,
+    *,
+    near: Collection[str] = (),
+    spreads: bool = False,
+    shares: bool = False,
 ) -> ChosenLanes | None:
     """The lanes for the whole demand; `None` if the free ones do not suffice.
 
     Args:
         near: names of nodes on which the run holds lanes already.
         spreads: the run's rollout lanes compute on all of their GPUs.
+        shares: each reward lane computes on the GPU of a lane that generates, so it must be on that one's node.
     """
     lanes: Lanes = sorted(free, key=_place)
     of_trainers, of_rollouts, of_rewards = (
@@ -112,6 +118,10 @@ def choose_lanes(
     suitable = _widest(lanes, of_rollouts) if spreads else _narrowest(lanes, of_rollouts + of_rewards)
     rollouts = _fill(suitable, of_rollouts, near)
     lanes = _narrowest(_without(lanes, rollouts), of_rewards)
+    if shares:
+        lanes = _beside(lanes, rollouts or trainers)
+        if not _suffice(lanes, of_rewards):
+            return None
     rewards = _fill(lanes, of_rewards, {*near, *(lane.node for lane in rollouts)})
     return ChosenLanes(*(tuple(sorted(of_role, key=_place)) for of_role in (trainers, rollouts, rewards)))
 
@@ -184,6 +194,12 @@ def _fill(lanes: Lanes, wanted: Devices, near: Collection[str]) -> list[FreeLane
             number -= min(number, len(node))
             nodes.remove(node)
     return found
+
+
+def _beside(lanes: Lanes, cards: Lanes) -> list[FreeLane]:
+    """Lanes on the nodes of `cards`, at most one for each of them."""
+    numbers = Counter(lane.node for lane in cards)
+    return [lane for node in _nodes(lanes) for lane in node[: numbers[node[0].node]]]
 
 
 def _use_up(node: Lanes, number: int, near: Collection[str]) -> tuple[int, bool, int, tuple[str, int, int]]:

@@ -19,7 +19,13 @@ def mint(run: Run, number: int, chosen: ResolvedPlacement, num_overtaken: int = 
     """The run's next attempt, open. The caller holds the run's stream lock and has its lanes."""
     algebra = chosen.spec.algebra.model_dump(mode="json")
     Run.objects.filter(pk=run.pk).update(attempt=number, last_heartbeat_at=None, phase="", algebra=algebra)
-    attempt = Attempt.objects.create(run=run, number=number, resumed_from=run.resume_from, num_overtaken=num_overtaken)
+    attempt = Attempt.objects.create(
+        run=run,
+        number=number,
+        resumed_from=run.resume_from,
+        num_overtaken=num_overtaken,
+        rewards_on=chosen.spec.lanes.rewards_on.value,
+    )
     if chosen.plan is not None:
         PlanRevision.objects.create(
             run=run,

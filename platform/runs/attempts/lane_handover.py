@@ -114,7 +114,7 @@ def _has_ended_its_lanes(attempt: Attempt) -> bool:
 def _as_before(lost: Attempt) -> ResolvedPlacement:
     revision = lost.plan_revision
     if revision is None:
-        return ResolvedPlacement(lost.run.sized_spec)
+        return ResolvedPlacement(lost.concrete_spec)
     reason = f"goes on from batch {lost.run.resume_batch} on the lanes that it has"
     return ResolvedPlacement(lost.concrete_spec, plan=revision.plan, reason=reason)
 

@@ -190,7 +190,7 @@ def _idle(attempt: Attempt, roles: Mapping[str, LaneRole], device_of: Mapping[st
     spec, pool = attempt.concrete_spec, attempt.run.pool
     lanes, can_lend = pool_lanes(pool), lendable(pool)
     for role, number in room(attempt, roles).items():
-        kind = kind_for(role, lanes, rewards_on_gpus=spec.lanes.rewards_on_gpus)
+        kind = kind_for(role, lanes, rewards_on=spec.lanes.rewards_on)
         own = {device_of[lane] for lane, other in roles.items() if other is role}
         for device, free in sorted(free_devices(kind, pool).items()):
             most = min(number, free, can_lend.get(kind, 0))
@@ -233,7 +233,7 @@ def _mean_seconds(costs: tuple[WorkCost, ...], kind: CostKind, *, of_gang: bool 
 
 def _offer(pool: str, borrower: Borrower) -> Offer[UUID, Borrower]:
     attempt, role, device = borrower.attempt, borrower.forecast.role, borrower.forecast.device
-    kind = kind_for(role, pool_lanes(pool), rewards_on_gpus=attempt.concrete_spec.lanes.rewards_on_gpus)
+    kind = kind_for(role, pool_lanes(pool), rewards_on=attempt.concrete_spec.lanes.rewards_on)
     limits: list[Hashable] = [kind, (kind, device)]
     of_project = shares(pool).get(attempt.run.project_id)
     if of_project is not None and of_project.limit is not None and kind == scarce_kind(pool):
@@ -253,7 +253,7 @@ def _lend(pool: str, loan: Loan[UUID, Borrower]) -> int:
     wanted = WantedResize(add=[WantedLanes(role=role, number=number, device=device)])
     try:
         with transaction.atomic():
-            kind = kind_for(role, pool_lanes(pool), rewards_on_gpus=attempt.concrete_spec.lanes.rewards_on_gpus)
+            kind = kind_for(role, pool_lanes(pool), rewards_on=attempt.concrete_spec.lanes.rewards_on)
             if lendable(pool).get(kind, 0) < number:
                 return 0
             held = held_with_loans(pool, kind)

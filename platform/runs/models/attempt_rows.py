@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from runs.models.run_rows import Run
+from worker.contracts.names import RewardDevice
 from worker.contracts.run_spec import RunSpec
 
 
@@ -32,6 +33,8 @@ class Attempt(models.Model):
     resumed_from = models.TextField(blank=True, default="")
     num_overtaken = models.PositiveIntegerField(default=0)
     """Runs that were ahead of it in the queue and did not fit, when it was started without delaying any of them."""
+    rewards_on = models.CharField(max_length=10, blank=True, default="")
+    """The `RewardDevice` that dispatch decided for its lanes; empty before that was recorded."""
 
     submitted_at = models.DateTimeField(null=True)
     """Claimed by a launch task, which then submits the job."""
@@ -70,9 +73,13 @@ class Attempt(models.Model):
 
     @cached_property
     def concrete_spec(self) -> RunSpec:
-        """The spec that the attempt uses: its plan's, else the run's own with the lanes of its last resize."""
-        revision = self.plan_revision
-        return self.run.sized_spec if revision is None else RunSpec.model_validate(revision.spec)
+        """The spec that the attempt uses: its plan's, else the run's own with the lanes of its last resize, and rewards
+        on what dispatch decided."""
+        if self.plan_revision is not None:
+            return RunSpec.model_validate(self.plan_revision.spec)
+        sized = self.run.sized_spec
+        decided = (device for device in RewardDevice if device.value == self.rewards_on)
+        return next((sized.scoring_on(device) for device in decided), sized)
 
 
 def submission_id(run_id: uuid.UUID, attempt: int) -> str:

@@ -146,7 +146,7 @@ class Run(models.Model):
         spec = self.run_spec
         if not self.resized_lanes:
             return spec
-        lanes = spec.lanes.model_copy(update=self.resized_lanes)
+        lanes = LaneSpec.model_validate({**spec.lanes.model_dump(), **self.resized_lanes})
         # Bounds that the user's resize went beyond no longer hold.
         elastic = ElasticSpec() if any(spec.elastic.problems(lanes)) else spec.elastic
         return spec.model_copy(update={"lanes": lanes, "elastic": elastic})

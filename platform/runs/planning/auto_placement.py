@@ -8,7 +8,7 @@ resize has changed the number of lanes since.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,8 +20,9 @@ from runs.models import Run
 from runs.planning.device_order import best_first
 from runs.planning.plan_body import PlanBody, PlanPreview
 from runs.planning.plan_cache import ChosenPlan, PlanningFailed, planned
-from worker.contracts.names import Placement
+from worker.contracts.names import Placement, RewardDevice
 from worker.contracts.run_spec import RunSpec
+from worker.scheduling.planning.scoring_choice import scoring_choice
 from worker.scheduling.profiles.known_devices import accelerator
 
 
@@ -36,6 +37,14 @@ class ResolvedPlacement:
     plan: PlanBody | None = None
     reason: str = ""
     """Why this plan, in one sentence; empty without a plan."""
+
+    def with_rewards_on_cpu(self, num_reward: int) -> "ResolvedPlacement":
+        """The same with so many reward lanes on CPU slots, where none is free beside the cards that they would share;
+        the plan's costs are then those of shared cards until the run has measured its own."""
+        lanes = self.spec.lanes.model_copy(update={"num_reward": num_reward})
+        spec = self.spec.model_copy(update={"lanes": lanes}).scoring_on(RewardDevice.CPU)
+        reason = f"{self.reason}; rewards are computed on CPU slots, since none is free beside its cards"
+        return replace(self, spec=spec, reason=reason if self.plan is not None else "")
 
     def with_trainers_at(self, positions: list[int]) -> "ResolvedPlacement":
         """The same with the positions, among the lanes that generate or train in the pool's order, of the trainers."""
@@ -69,10 +78,23 @@ def choose(run: Run, free: Mapping[str, int]) -> ResolvedPlacement | None:
 
 
 def _settled(placement: ResolvedPlacement, free: Mapping[str, int], order: list[str]) -> ResolvedPlacement | None:
-    """A placement that is chosen already, with devices for its lanes."""
+    """A placement that is chosen already, with devices for its lanes, and where they score."""
     wanted = placement.spec.granted_lanes
     found = gang_alike(free, wanted.num_trainer, wanted.num_rollout, order)
-    return None if found is None else replace(placement, trainers=found[0], rollouts=found[1])
+    if found is None:
+        return None
+    spec = with_scoring(placement.spec, [*(found[0] + found[1]).elements()])
+    return replace(placement, spec=spec, trainers=found[0], rollouts=found[1])
+
+
+def with_scoring(spec: RunSpec, devices: Sequence[str]) -> RunSpec:
+    """The spec with `lanes.rewards_on: auto` decided for lanes on these devices; on cards that nothing is known of,
+    rewards take no memory."""
+    profiles = [profile_name(device) for device in devices]
+    known = [accelerator(name) for name in profiles if name is not None]
+    if spec.lanes.rewards_on is RewardDevice.AUTO and (not known or len(known) < len(profiles)):
+        return spec.scoring_on(RewardDevice.CPU)
+    return scoring_choice(spec, known).spec if known else spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +195,7 @@ def _price(asked: RunSpec, devices: list[str]) -> tuple[float | None, int]:
     """What an hour of the run's lanes costs, or None, and how many of those on GPUs have no price. The reward lanes are
     taken to be of the most frequent device."""
     lanes = Counter(device for device in devices if device != CPU)
-    if asked.lanes.rewards_on_gpus and lanes:
+    if asked.lanes.rewards_on is RewardDevice.OWN_GPU and lanes:
         lanes[max(lanes, key=lambda device: (lanes[device], device))] += asked.lanes.num_reward
     prices = mean_lane_prices(asked.lanes.pool)
     known = [prices[device] * number for device, number in lanes.items() if device in prices]

@@ -84,7 +84,7 @@ def workload_of(spec: RunSpec) -> str:
         passes = replace(passes, num_proximal=0.0)
     parts += [astuple(spec.algorithm.needs), astuple(passes), PolicyCopies.of(spec).publishes_two]
     parts += [sorted(json.dumps([reward["name"], reward["settings"]]) for reward in document["rewards"])]
-    parts += [spec.lanes.rewards_on_gpus, spec.pipeline.deterministic]
+    parts += [spec.lanes.rewards_on, spec.pipeline.deterministic]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -10,11 +10,13 @@ from runs.planning.cost_history import History
 from runs.planning.prior_costs import expected_costs
 from worker.contracts.base import JsonOf
 from worker.contracts.events import WorkCost
+from worker.contracts.names import RewardDevice
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.measured_costs import observed_sizes
 from worker.scheduling.planning.modes import MODES
 from worker.scheduling.planning.planner import ModeChoice, Plan, with_choice
+from worker.scheduling.planning.scoring_choice import ScoringChoice
 from worker.scheduling.profiles.known_models import stand_in_profile
 
 ModeName = Annotated[str, JsonOf(Literal[tuple(mode.name for mode in MODES)])]
@@ -53,6 +55,18 @@ class SplitPoint(TypedDict):
 
 
 @with_config(use_attribute_docstrings=True)
+class PlannedScoring(TypedDict):
+    """Where rewards are computed."""
+
+    rewards_on: Annotated[str, JsonOf(RewardDevice)]
+    """As in `lanes.rewards_on`, decided."""
+    reason: str
+    """Why the planner chose it, a sentence; empty where the user did."""
+    card_bytes: float
+    """Memory that a reward lane takes of the card that it shares; `memory_bytes` counts it. 0 where it shares none."""
+
+
+@with_config(use_attribute_docstrings=True)
 class PlanBody(TypedDict):
     """What the planner chooses for a spec, and the alternatives."""
 
@@ -67,6 +81,7 @@ class PlanBody(TypedDict):
     """The throughput that no schedule with at most the staleness asked for exceeds on these lanes. It counts work,
     critical path, whole fragments and micro-batches, and memory."""
     devices: list[str]
+    scoring: PlannedScoring
     costs: Literal["measured", "own", "profile"]
     """Source of the costs: measured on earlier runs, by the run itself, or the documented profile of model and
     hardware."""
@@ -166,6 +181,7 @@ def plan_body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: Hist
         },
         "bound_samples_per_second": num_trajectories / made.bound_seconds,
         "devices": sorted(set(devices)),
+        "scoring": _scoring(asked, made.request.scoring),
         "costs": "measured" if measured.tables else "profile",
         "stand_in_profile": stand_in_profile(asked.base_model),
         "num_batches_measured": measured.num_batches,
@@ -188,4 +204,14 @@ def _choice(asked: RunSpec, made: Plan, choice: ModeChoice) -> PlanChoice:
         "bound_share": made.bound_share(choice),
         "mean_staleness": None if simulated is None else simulated.mean_staleness,
         "memory_bytes": {duty.value: memory.total for duty, memory in choice.memory.items()},
+    }
+
+
+def _scoring(asked: RunSpec, scoring: ScoringChoice | None) -> PlannedScoring:
+    if scoring is None:
+        return {"rewards_on": asked.lanes.rewards_on.value, "reason": "", "card_bytes": 0.0}
+    return {
+        "rewards_on": scoring.spec.lanes.rewards_on.value,
+        "reason": scoring.reason,
+        "card_bytes": scoring.card_bytes,
     }

@@ -34,7 +34,8 @@ def replan_basis(attempt: Attempt, lanes: Sequence[LaneGrant], device_of: Mappin
     profiles = {lane: name for lane, device in devices.items() if (name := profile_name(device)) is not None}
     history = measured_costs(asked, devices.values()).tables
     return ReplanBasis(
-        asked=asked,
+        # A run that works keeps what its rewards are computed on.
+        asked=asked.scoring_on(attempt.concrete_spec.lanes.rewards_on),
         # If some lanes have no profile, all count as the planner's default, as in the first plan.
         devices=profiles if len(profiles) == len(devices) else {},
         history=tuple(dump_costs(table) for table in history),

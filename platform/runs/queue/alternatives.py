@@ -29,7 +29,7 @@ from runs.queue.asked_lanes import with_lanes
 from runs.queue.queue_forecast import admission, resources
 from runs.run_queue import current_queue
 from worker.contracts.lanes import LaneSpec
-from worker.contracts.names import LaneRole, Placement
+from worker.contracts.names import LaneRole, Placement, RewardDevice
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory_advice import memory_warnings
 from worker.scheduling.planning.modes import name_of
@@ -84,7 +84,7 @@ def _ways(asked: LaneSpec, pool: "_PoolNow") -> Iterator[tuple[Change, Iterator[
     """For each kind of change: lanes that would start now, the largest first."""
     fewer = ({"num_rollout": rollout, "num_trainer": trainer} for rollout, trainer in _smaller(asked))
     rewards = ({"num_reward": number} for number in range(asked.num_reward - 1, 0, -1))
-    on_cpus = [{"rewards_on_gpus": False}] if asked.rewards_on_gpus else []
+    on_cpus = [{"rewards_on": RewardDevice.CPU}] if asked.rewards_on is RewardDevice.OWN_GPU else []
     for change, updates in (
         (Change.FEWER_REWARD_LANES, rewards),
         (Change.REWARDS_ON_CPUS, iter(on_cpus)),

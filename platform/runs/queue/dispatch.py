@@ -22,7 +22,7 @@ from uuid import UUID
 from django.db import transaction
 
 from fleet.allocation.device_mixes import devices_of_kind, with_rewards
-from fleet.allocation.lane_choice import ChosenLanes, choose_lanes
+from fleet.allocation.lane_choice import ChosenLanes, FreeLane, choose_lanes
 from fleet.allocation.lane_locks import free_lanes_of
 from fleet.lane_demand import fits, kind_for, kinds_wanted
 from fleet.models import LaneKind
@@ -41,7 +41,7 @@ from runs.queue.queue_forecast import admission
 from runs.run_queue import WAITING_STATES, current_queue, pools_with_queues, waiting_runs
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, RewardDevice
 from worker.contracts.performance import ContextParallel
 from worker.contracts.states import RunState
 from worker.contracts.task_names import DISPATCH_RUNS, LAUNCH_RUN
@@ -174,13 +174,28 @@ def choose_lanes_for(run: Run) -> tuple[ResolvedPlacement, ChosenLanes]:
     placement = _placement(run, {device: free[device] for device in working})
     if placement is None:
         raise LanesTaken(f"run {run.pk} found its lanes taken")
-    spec, order = placement.spec, best_first(placement.spec, working)
-    demand = with_rewards(placement.trainers, placement.rollouts, spec.granted_lanes, pool, free, order)
-    spreads = spec.kernels.context_parallel is ContextParallel.ULYSSES
-    chosen = None if demand is None else choose_lanes(lanes, demand, spreads=spreads)
+    order = best_first(placement.spec, working)
+    chosen = _chosen(placement, lanes, pool, order)
+    if chosen is None and run.asked_lanes.rewards_on is RewardDevice.AUTO:
+        # No CPU slot is free beside the cards that rewards would share.
+        placement = placement.with_rewards_on_cpu(run.asked_lanes.num_reward)
+        chosen = _chosen(placement, lanes, pool, order)
     if chosen is None:
         raise LanesTaken(f"run {run.pk} found its lanes taken")
     return placement.with_trainers_at(chosen.trainer_positions), chosen
+
+
+def _chosen(
+    placement: ResolvedPlacement, lanes: Sequence[FreeLane], pool: Mapping[LaneKind, int], order: Sequence[str]
+) -> ChosenLanes | None:
+    """The free lanes for the placement; `None` if they do not suffice."""
+    spec, free = placement.spec, Counter(lane.device for lane in lanes)
+    demand = with_rewards(placement.trainers, placement.rollouts, spec.granted_lanes, pool, free, order)
+    if demand is None:
+        return None
+    spreads = spec.kernels.context_parallel is ContextParallel.ULYSSES
+    shares = spec.lanes.rewards_on is RewardDevice.SHARED_GPU and LaneKind.GPU in pool
+    return choose_lanes(lanes, demand, spreads=spreads, shares=shares)
 
 
 def _placement(run: Run, free: Mapping[str, int]) -> ResolvedPlacement | None:

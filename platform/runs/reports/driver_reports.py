@@ -71,7 +71,9 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
         case CommandDoneEvent():
             record_command_done(run_id, event)
         case LanesEvent(lanes=lanes, resize=report):
-            compare_devices(run_id, attempt, {lane.lane: lane.uuids for lane in lanes if lane.uuids})
+            # Those that share a card hold none: the lane that does is compared.
+            own = {lane.lane: lane.uuids for lane in lanes if lane.uuids and lane.shares is None}
+            compare_devices(run_id, attempt, own)
             if report is not None:
                 apply_report(run_id, attempt, report)
                 if report.state is ResizeState.DONE:

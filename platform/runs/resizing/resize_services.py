@@ -157,7 +157,7 @@ def _allocated(run: Run, attempt: Attempt, wanted: Sequence[WantedLanes], spec: 
             {"add": f"`add` must hold 1 to {MAX_LANES} lanes, at least 1 of each entry, got {number}"}
         )
     holder = LaneHolder(run_id=run.pk, attempt=attempt.number, project_id=run.project_id, user_id=run.created_by_id)
-    grants = allocate_more(holder=holder, pool=run.pool, wanted=wanted, rewards_on_gpus=spec.lanes.rewards_on_gpus)
+    grants = allocate_more(holder=holder, pool=run.pool, wanted=wanted, rewards_on=spec.lanes.rewards_on)
     if grants is None:
         asked = ", ".join(f"{more.number} {more.role}{f' on {more.device}' if more.device else ''}" for more in wanted)
         raise ValidationError({"add": f"`add` must fit the free lanes of the pool, got {asked}: wait, or add fewer"})
@@ -177,7 +177,7 @@ def _kind_problems(run: Run, attempt: Attempt, wanted: WantedResize, spec: RunSp
 
 
 def _kind_for(role: LaneRole, pool: Mapping[LaneKind, int], spec: RunSpec) -> LaneKind:
-    return kind_for(role, pool, rewards_on_gpus=spec.lanes.rewards_on_gpus)
+    return kind_for(role, pool, rewards_on=spec.lanes.rewards_on)
 
 
 def _require(problems: Iterator[str], field: str) -> None:

@@ -64,7 +64,7 @@ class Passes:
         """Seconds, rate and, for what is shipped, the planner's expectation."""
         profile = self._loaded.profile
         num_tokens = profile.num_tokens(**size.as_arguments)
-        values = timed(self._bench, self._work(size, batch))
+        values = timed(self._bench, self.work(size, batch))
         row: Row = with_rate(self._bench, values, batch * profile.forward_flops(num_tokens))
         row |= {"variant": self._variant.name, "batch": batch, "tokens": num_tokens, "layers": profile.num_layers}
         if self._variant.name == SHIPPED:
@@ -80,9 +80,10 @@ class Passes:
         return row
 
     def kinds(self, size: SampleSize, batch: int) -> Row:
-        return seconds_by_kind(self._work(size, batch))
+        return seconds_by_kind(self.work(size, batch))
 
-    def _work(self, size: SampleSize, batch: int) -> Work:
+    def work(self, size: SampleSize, batch: int) -> Work:
+        """The pass itself."""
         spec = self._loaded.spec(size, members=batch, performance=self._variant.performance)
         if self._adapter is None:
             self._adapter = self._loaded_adapter(spec)

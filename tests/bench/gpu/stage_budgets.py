@@ -14,6 +14,7 @@ BUDGETS: dict[str, tuple[str, float]] = {
     "decoding": ("autoencoders", 20.0),
     "families": ("four blocks of further models", 50.0),
     "scorers": ("networks and statistics that score pictures", 35.0),
+    "shared_card": ("a scorer in a second process beside forward passes", 25.0),
     "transport": ("trajectories from rollout to trainer", 15.0),
     "offload": ("switches, idle state and optimizer on the host", 40.0),
     "ranks": ("a gang of two: ZeRO 0 to 3, publishing", 90.0),

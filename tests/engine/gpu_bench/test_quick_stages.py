@@ -6,7 +6,7 @@ from tests.bench.gpu.bench_models import drawn_groups, main_model
 from tests.bench.gpu.forward_passes import SHIPPED
 from tests.bench.gpu.plan_table import plan_table
 from tests.bench.gpu.stage_runner import GpuBench
-from tests.bench.gpu.stages import broadcasts, ceilings, forward
+from tests.bench.gpu.stages import broadcasts, ceilings, forward, shared_card
 from tests.bench.gpu.stages.gate_statistics import replayed
 from tests.bench.gpu.stages.training import Step, measure_step
 from tests.engine.gpu_bench.conftest import RunStages
@@ -56,3 +56,14 @@ def test_versions_are_broadcast_and_compared_with_the_plan(run_quickly: RunStage
     lora, whole = report.rows("broadcasts")
     assert lora["lanes"] == 2 and 0 < lora["measured_bytes"] < whole["measured_bytes"]
     assert "broadcast and bind, full" in plan_table(report)
+
+
+def test_a_scorer_in_a_second_process_and_forward_passes_share_a_device(run_quickly: RunStages) -> None:
+    report = run_quickly({"shared_card": shared_card.run})
+    (row,) = report.rows("shared_card")
+    assert row["passes_per_second_beside"] > 0 and row["pictures_per_second_beside"] > 0
+    alone = row["passes_per_second_beside"] / row["passes_per_second"]
+    assert row["shares_together"] == pytest.approx(
+        alone + row["pictures_per_second_beside"] / row["pictures_per_second"]
+    )
+    assert "taking turns" in plan_table(report)

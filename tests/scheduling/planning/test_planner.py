@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.scheduling.random_costs import pools
 from tests.scheduling.strategies import algebra_of, shapes_work
-from worker.contracts.names import Placement, RewardName, TrainerAssist
+from worker.contracts.names import Placement, RewardDevice, RewardName, TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable, MeasuredCost, MeasuredCostTable
@@ -56,7 +56,7 @@ def qwen(devices: tuple[Any, ...], *, micro_batch_size: int = 2) -> PlanRequest:
         num_denoising_steps=20,
         trained_parameters=QWEN_IMAGE.lora_parameters(64),
         scoring=ScoringCost(flops=0.38e12),
-        scores_on_devices=True,
+        rewards_on=RewardDevice.OWN_GPU,
     )
     return PlanRequest(work=work, devices=devices, costs=pool_costs(work, devices, num_reward=2), fragment_sizes=(1, 2))
 

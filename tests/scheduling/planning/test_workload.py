@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from worker.contracts.names import RewardName
+from worker.contracts.names import RewardDevice, RewardName
 from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.clip_frames import NUM_JUDGED_FRAMES as JUDGED_BY_THE_ENGINE
 from worker.scheduling.core.costs import CostKind
@@ -147,7 +147,7 @@ def test_networks_are_scored_on_the_lanes_cores_and_the_rest_on_one() -> None:
     # On a node of accelerators a lane that scores takes 8 cores, of whose time 7 % does not get shorter.
     assert seconds() == pytest.approx(on_one * (0.07 + 0.93 / 8) + 1e-4 + 0.0055 * megapixels)
     in_bf16 = 0.555e12 / (H100.peak_flops * 0.35)
-    assert seconds(rewards_on_gpus=True) == pytest.approx(in_bf16 + 1e-4 + 0.0055 * megapixels)
+    assert seconds(rewards_on=RewardDevice.OWN_GPU) == pytest.approx(in_bf16 + 1e-4 + 0.0055 * megapixels)
     devices = [CPU_CORE, CPU_CORE]
     assert seconds() == pytest.approx(on_one + 1e-4 + 0.0055 * megapixels)
 

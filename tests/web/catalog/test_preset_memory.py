@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from catalog.presets import Preset, list_presets
-from worker.contracts.names import Placement, Tuning
+from worker.contracts.names import Placement, RewardDevice, Tuning
 from worker.scheduling.planning.cost_estimates import pool_costs
 from worker.scheduling.planning.memory import MemoryRole, host_bytes, lane_memory
 from worker.scheduling.planning.mode_limits import ModeLimits
 from worker.scheduling.planning.modes import allowed_modes
+from worker.scheduling.planning.scoring_choice import scoring_choice
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S, Accelerator
 
@@ -52,6 +53,20 @@ def test_a_preset_fits_the_gpus_that_it_names(preset: Preset) -> None:
 
 
 @EACH
+def test_on_one_gpu_rewards_share_it_where_the_preset_says_so(preset: Preset) -> None:
+    """So it says what the plan chooses on the smallest card that it fits."""
+    if preset.spec.lanes.num_rollout + preset.spec.lanes.num_trainer > 1:
+        return
+    made = scoring_choice(preset.spec, [claimed(preset)])
+    shares = made.spec.lanes.rewards_on is RewardDevice.SHARED_GPU
+    assert shares is ("rewards share its GPU" in preset.description), made.reason
+    assert preset.spec.lanes.num_reward == (1 if shares else 8)
+    if not shares and "larger GPU" in preset.description:
+        larger = replace(H100, memory_bytes=2 * H100.memory_bytes)
+        assert scoring_choice(preset.spec, [larger]).spec.lanes.rewards_on is RewardDevice.SHARED_GPU, made.reason
+
+
+@EACH
 def test_a_preset_says_what_it_takes_of_the_hosts(preset: Preset) -> None:
     spec, work = preset.spec, Workload.of(preset.spec)
     host_memory = re.search(r"(\d+) GB of host memory", preset.description)
@@ -64,7 +79,9 @@ def test_a_preset_says_what_it_takes_of_the_hosts(preset: Preset) -> None:
 @EACH
 def test_a_preset_takes_as_many_gpus_as_its_title_says(preset: Preset) -> None:
     lanes = preset.spec.granted_lanes
-    taken = lanes.num_rollout + lanes.num_trainer + (lanes.num_reward if lanes.rewards_on_gpus else 0)
+    taken = (
+        lanes.num_rollout + lanes.num_trainer + (lanes.num_reward if lanes.rewards_on is RewardDevice.OWN_GPU else 0)
+    )
     assert re.findall(r"(\d+) GPUs?$", preset.title) == [str(taken)]
 
 

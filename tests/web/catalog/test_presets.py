@@ -8,7 +8,7 @@ from pytest_django.fixtures import Settings
 
 from catalog.base_models import resolve_base_model
 from catalog.presets import get_preset, list_presets
-from worker.contracts.names import ModelFamily, Placement, Tuning
+from worker.contracts.names import ModelFamily, Placement, RewardDevice, Tuning
 from worker.contracts.run_spec import RunSpec
 
 SIZES = ("lora-1gpu", "lora-8gpu", "lora-32gpu")
@@ -54,7 +54,7 @@ def test_every_family_has_presets_that_train_all_weights(family: ModelFamily) ->
 
 def num_gpus(spec: RunSpec) -> int:
     lanes = spec.granted_lanes
-    return lanes.num_rollout + lanes.num_trainer + (lanes.num_reward if lanes.rewards_on_gpus else 0)
+    return lanes.num_rollout + lanes.num_trainer + (lanes.num_reward if lanes.rewards_on is RewardDevice.OWN_GPU else 0)
 
 
 def test_the_variants_of_a_file_share_what_they_do_not_change() -> None:

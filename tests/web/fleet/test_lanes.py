@@ -17,7 +17,7 @@ from fleet.selectors import devices_of, free_devices, free_lanes, grants_of, hol
 from fleet.services import allocate, change_role, release
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import LaneSpec, gpu_resource
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, RewardDevice
 
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
 lane_specs = st.builds(LaneSpec, **{f"num_{role}": st.integers(1, 6) for role in LaneRole})
@@ -67,7 +67,7 @@ def test_each_role_gets_its_lanes_with_numbers_of_its_own() -> None:
 
 @pytest.mark.django_db
 def test_reward_lanes_take_gpus_when_the_spec_asks_for_it_and_the_pool_has_any() -> None:
-    asking = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1, rewards_on_gpus=True)
+    asking = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1, rewards_on=RewardDevice.OWN_GPU)
     ensure_local_lanes(num_cpu_lanes=2, gpu_indices=range(3))
     granted = allocate(holder=held_by(uuid.uuid4(), 1), wanted=asking)
     assert granted is not None

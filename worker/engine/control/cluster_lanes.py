@@ -27,6 +27,7 @@ from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.clocks import MAX_ROUND_TRIP_SECONDS, DriverClock, LaneClock
 from worker.engine.control.lane_attendance import LaneAttendance
 from worker.engine.control.lane_process import end_at
+from worker.engine.control.shared_cards import as_shared, card_to_share
 from worker.engine.control.surviving_lanes import LaneNames, take_survivors
 from worker.engine.errors import EngineError
 from worker.engine.forkserver.server_start import LAUNCH
@@ -72,6 +73,10 @@ class LaneHandle:
     """The number of times that the actor was restarted in this attempt because it was lost."""
     num_actors: int = 1
     """The number of actors that the lane has had in this attempt."""
+    shares: str | None = None
+    """The lane whose card a reward lane computes on."""
+    is_moving: bool = False
+    """Whether the actor was ended because the card that it shared is not to be shared any more."""
 
     def see(self, uuids: Sequence[str]) -> None:
         """Record the accelerators that the actor sees."""
@@ -90,6 +95,7 @@ class ClusterLanes:
         *,
         forks: bool = False,
         kept_for: BootstrapAnswer | None = None,
+        shares_cards: bool = False,
     ) -> None:
         """
         Args:
@@ -99,8 +105,9 @@ class ClusterLanes:
             forks: whether processes of lanes without an accelerator are forked from one that has their libraries.
             kept_for: the attempt whose lanes outlive this driver, and which goes on with those that an earlier one has
                 left; `None` where they end with it.
+            shares_cards: whether reward lanes without an accelerator compute on those of other lanes on their node.
         """
-        self._forks = forks
+        self._forks, self._shares_cards = forks, shares_cards
         self._kept_for = kept_for
         self._kept_as = None if kept_for is None else LaneNames(kept_for.run, kept_for.attempt)
         self._attendance = LaneAttendance(self._attended)
@@ -129,13 +136,15 @@ class ClusterLanes:
         kept = {"name": self._kept_as.group(grant.lane), "lifetime": "detached"} if self._kept_as else {}
         group = placement_group([_bundle(grant)], strategy="PACK", bundle_label_selector=where, **kept)
         self._grants[grant.lane] = grant
-        self._handles[grant.lane] = LaneHandle(group, self._start_actor(grant, group, 0))
+        shares = self._card_for(grant)
+        self._handles[grant.lane] = LaneHandle(group, self._start_actor(grant, group, 0, shares), shares=shares)
 
     def remove(self, lane: str) -> None:
         """End a lane's actor, dead or alive, and free all that the lane holds on the cluster."""
         handle = self._handles.pop(lane)
         del self._grants[lane]
         ray.kill(handle.actor, no_restart=True)
+        self._move_sharers(lane)
         remove_placement_group(handle.group)
 
     def __getitem__(self, lane: str) -> LaneHandle:
@@ -150,8 +159,8 @@ class ClusterLanes:
         return self._grants[lane].role
 
     def uuids(self, lane: str) -> tuple[str, ...]:
-        """The UUIDs of the GPUs that the lane was granted; empty where it was granted none, or by index."""
-        return self._grants[lane].uuids
+        """The UUIDs of the GPUs that the lane was granted or shares; empty where these are none, or go by index."""
+        return self._placed(lane).uuids
 
     def roles(self) -> dict[str, LaneRole]:
         """The role of every lane."""
@@ -171,9 +180,15 @@ class ClusterLanes:
         found = []
         for lane, handle in self._handles.items():
             if handle.location is not None:
-                grant, at = self._grants[lane], handle.location
+                grant, at = self._placed(lane), handle.location
                 info = LaneInfo(
-                    lane=lane, role=grant.role, node=grant.node, device=grant.device, pid=at.pid, uuids=at.uuids
+                    lane=lane,
+                    role=grant.role,
+                    node=grant.node,
+                    device=grant.device,
+                    pid=at.pid,
+                    uuids=at.uuids,
+                    shares=handle.shares,
                 )
                 found.append(info)
         return tuple(found)
@@ -237,17 +252,24 @@ class ClusterLanes:
 
     def restart(self, lane: str) -> None:
         """Start a new actor on a lost lane's resources. Its location and clock are unknown until it is up."""
+        handle = self._handles[lane]
+        was_moved, handle.is_moving = handle.is_moving, False
         self.replace_actor(lane, self.role(lane))
-        self._handles[lane].num_restarts += 1
+        handle.num_restarts += not was_moved
 
     def replace_actor(self, lane: str, role: LaneRole) -> None:
         """End a lane's actor, dead or alive, and start one for `role` on the lane's resources. Its location and clock
         are unknown until it is up."""
         handle = self._handles[lane]
         self.kill(lane)
+        before = self._grants[lane].role
         grant = self._grants[lane] = self._grants[lane].model_copy(update={"role": role})
-        handle.actor = self._start_actor(grant, handle.group, handle.num_actors)
+        handle.shares = None
+        handle.shares = self._card_for(grant)
+        handle.actor = self._start_actor(grant, handle.group, handle.num_actors, handle.shares)
         handle.num_actors += 1
+        if role is not before:
+            self._move_sharers(lane)
         handle.location = None
         handle.clock = LaneClock()
 
@@ -288,9 +310,43 @@ class ClusterLanes:
         """The actors that are up; one that is not could not hear it, and would have to catch up on it later."""
         return [handle.actor for handle in list(self._handles.values()) if handle.location is not None]
 
-    def _start_actor(self, grant: LaneGrant, group: PlacementGroup, number: int) -> Any:
-        """Start the actor of a lane and return its handle; calls to it wait until it is up. `number` is that of the
-        lane's earlier ones in this attempt."""
+    def _card_for(self, grant: LaneGrant) -> str | None:
+        """The lane whose card a lane is to compute on; `None` for one with a card of its own, or on the CPU."""
+        if not self._shares_cards or grant.role is not LaneRole.REWARD or grant.device != CPU_DEVICE:
+            return None
+        taken = [handle.shares for handle in self._handles.values() if handle.shares is not None]
+        card = card_to_share(grant, self._grants.values(), taken)
+        if card is None:
+            logger.warning("lane %s scores on the CPU: no lane on node %s has a GPU to share", grant.lane, grant.node)
+            return None
+        return card.lane
+
+    def _move_sharers(self, lane: str) -> None:
+        """End the reward lanes that share the card of a lane which has left, or has another role. Their loss is noticed
+        where their next call fails; they are started again on another card, and score again what they had."""
+        for name, handle in self._handles.items():
+            if handle.shares == lane:
+                logger.warning("lane %s is started again on another card than that of %s", name, lane)
+                handle.is_moving = True
+                self.kill(name)
+
+    def _placed(self, lane: str) -> LaneGrant:
+        """The grant of a lane, with the card that it shares."""
+        grant, handle = self._grants[lane], self._handles.get(lane)
+        card = None if handle is None or handle.shares is None else self._grants.get(handle.shares)
+        return grant if card is None else as_shared(grant, card)
+
+    def _start_actor(self, grant: LaneGrant, group: PlacementGroup, number: int, shares: str | None) -> Any:
+        """Start the actor of a lane and return its handle; calls to it wait until it is up.
+
+        Args:
+            grant: the lane's.
+            group: its placement group.
+            number: of actors that the lane has had in this attempt.
+            shares: the lane on whose card it computes, if any.
+        """
+        if shares is not None:
+            grant = as_shared(grant, self._grants[shares])
         strategy = PlacementGroupSchedulingStrategy(placement_group=group, placement_group_bundle_index=0)
         actor_class = self._actor_classes[grant.role]
         remote_class = ray.remote(concurrency_groups=actor_class.concurrency_groups)(actor_class)

@@ -260,7 +260,8 @@ class LaneSupervisor:
         self.report()
         for lane, report in reports.items():
             granted = self._lanes.uuids(lane)
-            if report.value and not are_same_devices(granted, report.value):
+            # None is left to a lane whose shared card has gone since it was asked: it is started again on another.
+            if report.value and granted and not are_same_devices(granted, report.value):
                 raise WrongDeviceError(lane, granted, report.value)
 
     def _tell_start(self, step: StartStep, lanes: Sequence[str]) -> None:

@@ -12,12 +12,13 @@ arguments alone, and every assumption is a named constant or a field with a rang
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from worker.contracts.names import RewardDevice
 from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.core.spread_share import further_draws, trained_share
 from worker.scheduling.planning.memory import MemoryRole, recomputing_on
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, HOST_SOCKET, Accelerator, RangeEnd
-from worker.scheduling.profiles.scorer_costs import SCORING_CORES, scoring_cores
+from worker.scheduling.profiles.scorer_costs import num_scoring_cores, scoring_cores
 
 _FP32_BYTES = 4
 """Bytes of a reduced gradient, of a moment, of a master weight."""
@@ -111,7 +112,9 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     gathering_base, offloading = _gathering_base(work, device), _idle_state_bytes(work) / device.host_bandwidth
     own_offloading = 0.0 if work.zero_stage else offloading
     return LaneCosts(
-        generate=Cost(call + work.num_sampling_calls * launching, _trajectory(work, device, generating)),
+        generate=Cost(
+            call + work.num_sampling_calls * launching, _trajectory(work, device, generating) + _scoring(work, device)
+        ),
         accumulate=Cost(call, micro_batch + reduction),
         commit=call + (0.0 if work.zero_stage else optimizer) + reduction_once,
         shared_commit=optimizer if work.zero_stage else 0.0,
@@ -135,6 +138,17 @@ def _trajectory(work: Workload, device: Accelerator, flops: float) -> float:
     num_gpus = work.num_computing_gpus(device)
     exchanging = work.exchanged_bytes(num_gpus) / device.link_bandwidth
     return (work.denoising_flops / num_gpus + work.decoding_flops) / flops + exchanging
+
+
+def _scoring(work: Workload, device: Accelerator) -> float:
+    """Seconds that a trajectory's scoring takes from the lanes whose cards reward lanes share.
+
+    Two processes on one card take turns, so that their work adds up; whether they overlap better than that is not
+    known. All lanes that generate are charged alike, though a reward lane shares the card of one: of two lanes that
+    generate and one that scores, the one beside it is slower than planned and the other faster, and it is their sum
+    that decides, since fragments go to whichever is free.
+    """
+    return work.scoring.network_seconds(device) if work.shares_cards else 0.0
 
 
 def _reduction(work: Workload, device: Accelerator) -> tuple[float, float]:
@@ -271,18 +285,25 @@ def pool_costs(
             size, within the ranges of the devices' estimates.
     """
     if scorer is None:
-        num_cores = 1 if devices[-1].name == CPU_CORE.name else SCORING_CORES
-        scorer = devices[-1] if work.scores_on_devices else scoring_cores(CPU_CORE, num_cores)
+        scorer = _scorer(work, devices, num_reward)
     if fixed_share is not None:
         at_end = {device: device.with_fixed_share_at(fixed_share) for device in {*devices, scorer}}
         devices, scorer = [at_end[device] for device in devices], at_end[scorer]
     by_device = {device: lane_costs(work, device) for device in set(devices)}
-    efficiency = scorer.generation_efficiency.value
-    networks = work.scoring.flops / (scorer.fp32_flops * efficiency)
-    networks += work.scoring.bf16_flops / (scorer.peak_flops * efficiency)
+    seconds = work.scoring.network_seconds(scorer) + work.scoring.core_seconds
     return PoolCosts(
         lanes=tuple(by_device[device] for device in devices),
-        score=Cost(scorer.call_seconds.value, networks + work.scoring.core_seconds),
+        score=Cost(scorer.call_seconds.value, seconds),
         num_reward=num_reward,
         equal_counts=work.equal_counts,
     )
+
+
+def _scorer(work: Workload, devices: Sequence[Accelerator], num_reward: int) -> Accelerator:
+    """The device of each reward lane: the pool's last, its own or shared, or cores."""
+    if devices[-1].name == CPU_CORE.name:
+        return scoring_cores(CPU_CORE, 1)
+    if work.rewards_on is RewardDevice.OWN_GPU or work.shares_cards:
+        return devices[-1]
+    num_cards = sum(device.num_gpus for device in devices)
+    return scoring_cores(CPU_CORE, num_scoring_cores(num_cards, num_reward))

@@ -7,6 +7,7 @@
     both      a trainer lane that generates too: the phase that holds more. LoRA generates on the same frozen weights;
               full tuning on a full copy of its own, which exists while it generates
 
+A lane that generates also holds the networks of a reward lane that shares its card, with that process's own context.
 Before it loads any of that, a lane encodes the run's prompts: text encoders, and nothing beside them. Where they do not
 fit they encode on the CPU, and do not count. Invariant: for a given number of recomputed layers, more ranks, smaller
 fragments or smaller micro-batches never take more.
@@ -77,6 +78,8 @@ class LaneMemory:
     """The text encoders, in the phase before the policy is loaded."""
     trajectories: float = 0.0
     """Latents of a fragment's trajectories until the fragment is handed on."""
+    scorers: float = 0.0
+    """The process of a reward lane that shares the card: its networks, their activations, its context."""
     reserve: float
     """Memory that the device and its libraries keep for themselves."""
 
@@ -119,8 +122,9 @@ def recomputing_on(work: Workload, device: Accelerator, role: MemoryRole, *, num
 
 def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks: int) -> LaneMemory:
     trains, generates = role is not MemoryRole.ROLLOUT, role is not MemoryRole.TRAINER
+    scorers = scorers_bytes(work, device) if generates else 0.0
     encoding = _while_encoding(work, device)
-    moments = [encoding] if encoding.fits(device) else []
+    moments = [encoding] if replace(encoding, scorers=scorers).fits(device) else []
     if trains:
         moments += [
             _while_training(work, device, num_ranks, generates=generates),
@@ -131,7 +135,16 @@ def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks:
         moments += [generating, replace(generating, activations=0.0, decoder=decoding_bytes(work))]
     if trains and generates:
         moments.append(_while_switching(work, device, num_ranks))
-    return max(moments, key=lambda memory: memory.total)
+    return replace(max(moments, key=lambda memory: memory.total), scorers=scorers)
+
+
+def scorers_bytes(work: Workload, device: Accelerator) -> float:
+    """The bytes that a reward lane takes of the card that it shares. Of what a card's allocators cannot use,
+    `_RESERVE_SHARE` is counted once, since both processes together cannot hold more than the card."""
+    if not work.shares_cards:
+        return 0.0
+    context = _RESERVE_BYTES_OF_A_CORE if device.name == CPU_CORE.name else _RESERVE_BYTES
+    return work.scoring.weight_bytes + work.scoring.activation_bytes + context
 
 
 def host_bytes(work: Workload, *, num_ranks: int) -> float:

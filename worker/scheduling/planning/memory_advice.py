@@ -7,7 +7,7 @@ Invariant: a base model without a profile of its own gets no warning, rather tha
 from collections.abc import Iterator, Mapping, Sequence
 
 from worker.contracts.deepspeed import ZeroConfig
-from worker.contracts.names import Placement, Publishing, Tuning
+from worker.contracts.names import Placement, Publishing, RewardDevice, Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory import LaneMemory, MemoryRole, host_bytes, lane_memory, staged_bytes
 from worker.scheduling.planning.workload import Workload
@@ -20,10 +20,14 @@ _REMEDIES: Sequence[Mapping[str, Mapping[str, object]]] = (
     {"deepspeed": {"gradient_checkpointing": None, "config": ZeroConfig.ZERO3}},
     {"deepspeed": {"gradient_checkpointing": None, "config": ZeroConfig.ZERO3, "offload_idle_states": True}},
     {"deepspeed": {"gradient_checkpointing": None, "config": ZeroConfig.ZERO3_CPUOFFLOAD, "offload_idle_states": True}},
+    {"lanes": {"rewards_on": RewardDevice.CPU}},
 )
 """Changes to a spec, by section, of which the first that fits is proposed; in the order of what they cost in time.
 Where `gradient_checkpointing` is empty, as much is recomputed as is needed."""
-_ROLLOUT_REMEDIES: Sequence[Mapping[str, Mapping[str, object]]] = ({"pipeline": {"publishing": Publishing.STORE}},)
+_ROLLOUT_REMEDIES: Sequence[Mapping[str, Mapping[str, object]]] = (
+    {"pipeline": {"publishing": Publishing.STORE}},
+    {"lanes": {"rewards_on": RewardDevice.CPU}},
+)
 """The same for rollout lanes."""
 _NUM_PARTS_NAMED = 3
 """The largest parts of a lane's memory that a warning names: with them it stays one sentence."""

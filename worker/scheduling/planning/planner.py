@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Literal
 
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.names import Placement
+from worker.contracts.names import Placement, RewardDevice
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.costs import MeasuredCostTable
@@ -28,12 +28,13 @@ from worker.scheduling.planning.memory import LaneMemory, MemoryRole, lane_memor
 from worker.scheduling.planning.mode_limits import ModeLimits
 from worker.scheduling.planning.modes import PlanningMode, allowed_modes
 from worker.scheduling.planning.planned_modes import planned_modes
+from worker.scheduling.planning.scoring_choice import ScoringChoice, scoring_choice
 from worker.scheduling.planning.split_search import SplitPoint, SplitResult
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import Accelerator
 from worker.scheduling.profiles.image_models import SHAPES
 from worker.scheduling.profiles.known_devices import accelerator
-from worker.scheduling.profiles.known_models import has_profile
+from worker.scheduling.profiles.known_models import has_profile, profile_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,8 @@ class PlanRequest:
     advantage_std: Literal["group", "batch"] = "group"
     size_is_known: bool = True
     """Whether the model has a profile of its own; otherwise it is assumed to be of its family's usual size."""
+    scoring: ScoringChoice | None = None
+    """Where rewards are computed, and why; `None` where no spec is planned for."""
 
     def algebras(self) -> Iterator[tuple[BatchAlgebra, LaneKinds]]:
         """For each fragment size the batch, and the pool's kinds of lanes with what they have memory for at least:
@@ -87,6 +90,8 @@ class ModeChoice:
     """By memory role: the lane that holds most."""
     samples_per_second: float
     """Trajectories generated and trained per second."""
+    rewards_on: RewardDevice | None = None
+    """What rewards are computed on; `None` where no spec is planned for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +162,7 @@ def _choice(request: PlanRequest, split_result: SplitResult) -> ModeChoice:
         split_result=split_result,
         memory=_memory(request, split_result),
         samples_per_second=request.work.algebra.num_trajectories / split_result.batch_seconds,
+        rewards_on=None if request.scoring is None else request.scoring.spec.lanes.rewards_on,
     )
 
 
@@ -192,9 +198,9 @@ def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[Measur
 
 
 def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> RunSpec:
-    """A spec with `placement: auto` replaced by the best choice: placement, split, switches and, where it was empty,
-    the fragment size. Any other spec is returned as it is. Arguments and errors are those of `plan`.
-    """
+    """A spec with `placement: auto` replaced by the best choice: placement, split, switches, the device of reward lanes
+    and, where it was empty, the fragment size. Any other spec is returned as it is. Arguments and errors are those of
+    `plan`."""
     if spec.pipeline.placement is not Placement.AUTO:
         return spec
     return with_choice(spec, make_plan(plan_request(spec, devices, history), only_best=True).best)
@@ -208,13 +214,17 @@ def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
     lanes = spec.lanes.model_copy(update={"num_rollout": num_lanes - num_trainer, "num_trainer": num_trainer})
     batch = spec.batch.model_copy(update={"fragment_size": candidate.fragment_size})
     concrete = spec.model_copy(update={"pipeline": candidate.pipeline, "lanes": lanes, "batch": batch})
+    if choice.rewards_on is not None:
+        concrete = concrete.scoring_on(choice.rewards_on)
     return RunSpec.model_validate(concrete.model_dump())
 
 
 def plan_request(spec: RunSpec, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> PlanRequest:
     """What `plan` plans for; arguments and errors are its own."""
+    pool = _pool(spec, devices)
+    scoring = scoring_choice(spec, pool)
+    spec = scoring.spec
     work = Workload.of(spec)
-    pool = _pool(spec, work, devices)
     num_reward = spec.lanes.num_reward
     costs = pool_costs(work, pool, num_reward=num_reward)
     if history:
@@ -231,12 +241,13 @@ def plan_request(spec: RunSpec, devices: Sequence[str] = (), history: Sequence[M
         fragment_sizes=tuple(sizes) if spec.batch.fragment_size is None else (spec.batch.fragment_size,),
         advantage_std=spec.algorithm.advantage_std,
         size_is_known=has_profile(spec.base_model),
+        scoring=scoring,
     )
 
 
-def _pool(spec: RunSpec, work: Workload, devices: Sequence[str]) -> tuple[Accelerator, ...]:
+def _pool(spec: RunSpec, devices: Sequence[str]) -> tuple[Accelerator, ...]:
     num_lanes = spec.lanes.num_rollout + spec.lanes.num_trainer
-    names = list(devices) or ["cpu" if work.profile is SHAPES else "h100"]
+    names = list(devices) or ["cpu" if profile_of(spec.base_model) is SHAPES else "h100"]
     if len(names) == 1:
         names *= num_lanes
     if len(names) != num_lanes:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec
 from worker.contracts.families import FAMILY_TRAITS
-from worker.contracts.names import Placement, Publishing, Tuning
+from worker.contracts.names import Placement, Publishing, RewardDevice, Tuning
 from worker.contracts.performance import ContextParallel
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER
@@ -144,8 +144,8 @@ class Workload:
     pixels_decoded_together: int = 0
     """The most pixels of several samples that are decoded at once; with 0, samples are decoded one by one."""
     scoring: ScoringCost = NO_SCORING_COST
-    scores_on_devices: bool = False
-    """Whether reward lanes have devices like the others; otherwise each has a CPU core."""
+    rewards_on: RewardDevice = RewardDevice.CPU
+    """What scorers' networks are computed on; `auto` counts as `cpu` (`scoring_choice` decides it)."""
     weight_transfer: WeightTransfer = WeightTransfer()
     broadcasts: bool = False
     """Whether versions are broadcast to the memory of rollout lanes (`pipeline.publishing: direct`)."""
@@ -185,7 +185,7 @@ class Workload:
             copies=PolicyCopies.of(spec),
             pixels_decoded_together=MAX_PIXELS_DECODED_TOGETHER,
             scoring=ScoringCost.of(spec),
-            scores_on_devices=spec.lanes.rewards_on_gpus,
+            rewards_on=spec.lanes.rewards_on,
             broadcasts=spec.pipeline.publishing is Publishing.DIRECT,
             spreads=spec.kernels.context_parallel is ContextParallel.ULYSSES,
         )
@@ -197,6 +197,11 @@ class Workload:
     @property
     def num_tokens(self) -> int:
         return self.profile.num_tokens(height=self.height, width=self.width, num_frames=self.num_frames)
+
+    @property
+    def shares_cards(self) -> bool:
+        """Whether scorers' networks are computed on the cards of lanes that generate, each by a process of its own."""
+        return self.rewards_on is RewardDevice.SHARED_GPU and self.scoring.weight_bytes > 0
 
     @property
     def num_pixels(self) -> int:

@@ -232,31 +232,15 @@ class PlanChoice(Model):
     """Memory of the lane with the highest peak, by what the lane does."""
 
 
-class PlanPreview(Model):
-    """A plan made before there is a run."""
+class PlannedScoring(Model):
+    """Where rewards are computed."""
 
-    mode: Literal["colocated", "disaggregated", "gap", "tsp", "tag", "stale"] | str
-    trainers: list[int]
-    by_mode: dict[str, PlanChoice]
-    curves: dict[str, list[SplitPoint]]
-    bound_samples_per_second: float
-    devices: list[str]
-    costs: Literal["measured", "own", "profile"] | str
-    stand_in_profile: str | None
-    num_batches_measured: int
-    fragment_sizes_measured: list[int]
-    expected: list[WorkCost]
-    fits_pool: bool
-    """Whether the pool has as many lanes, free or not."""
-    card_bytes: dict[str, float]
-    """Memory of each device that the planner knows, against which it judges `memory_bytes`."""
-    price_per_hour: float | None
-    """
-    What the run's lanes cost in an hour, each at the mean price of its device's lanes in the pool; null where none
-    has a price.
-    """
-    num_unpriced_lanes: int
-    """Number of the run's lanes on GPUs without a price, which `price_per_hour` leaves out."""
+    rewards_on: Literal["auto", "cpu", "shared_gpu", "own_gpu"] | str
+    """As in `lanes.rewards_on`, decided."""
+    reason: str
+    """Why the planner chose it, a sentence; empty where the user did."""
+    card_bytes: float
+    """Memory that a reward lane takes of the card that it shares; `memory_bytes` counts it. 0 where it shares none."""
 
 
 class QueueBlocker(Model):
@@ -342,3 +326,31 @@ class RunSize(Model):
     """Whether all three parts are measured; otherwise the true seconds are more."""
     resizes: list[RecordedResize]
     """The newest first."""
+
+
+class PlanPreview(Model):
+    """A plan made before there is a run."""
+
+    mode: Literal["colocated", "disaggregated", "gap", "tsp", "tag", "stale"] | str
+    trainers: list[int]
+    by_mode: dict[str, PlanChoice]
+    curves: dict[str, list[SplitPoint]]
+    bound_samples_per_second: float
+    devices: list[str]
+    scoring: PlannedScoring
+    costs: Literal["measured", "own", "profile"] | str
+    stand_in_profile: str | None
+    num_batches_measured: int
+    fragment_sizes_measured: list[int]
+    expected: list[WorkCost]
+    fits_pool: bool
+    """Whether the pool has as many lanes, free or not."""
+    card_bytes: dict[str, float]
+    """Memory of each device that the planner knows, against which it judges `memory_bytes`."""
+    price_per_hour: float | None
+    """
+    What the run's lanes cost in an hour, each at the mean price of its device's lanes in the pool; null where none
+    has a price.
+    """
+    num_unpriced_lanes: int
+    """Number of the run's lanes on GPUs without a price, which `price_per_hour` leaves out."""

@@ -62,8 +62,8 @@ test("help shows its first sentence, and the rest on demand", () => {
 });
 
 test("a switch is on or off", () => {
-  assert.match(markup(field("lanes.rewards_on_gpus", true)), /type="checkbox"[^>]*checked/);
-  assert.doesNotMatch(markup(field("lanes.rewards_on_gpus", false)), /checked/);
+  assert.match(markup(field("pipeline.deterministic", true)), /type="checkbox"[^>]*checked/);
+  assert.doesNotMatch(markup(field("pipeline.deterministic", false)), /checked/);
 });
 
 test("errors stand where help stood, and the input is marked", () => {

@@ -97,7 +97,7 @@ export const GROUPS: readonly GroupSpec[] = [
       field("lanes.num_rollout", "Rollout lanes"),
       field("lanes.num_trainer", "Trainer lanes"),
       field("lanes.num_reward", "Reward lanes"),
-      field("lanes.rewards_on_gpus", "Rewards on GPUs"),
+      field("lanes.rewards_on", "Rewards on"),
     ],
   },
   {

@@ -25,7 +25,7 @@ export function askedLanes(spec: JsonObject): AskedLanes {
   return {
     pool: String(getPath(spec, "lanes.pool") ?? ""),
     numbers: { rollout: number("rollout"), trainer: number("trainer"), reward: number("reward") },
-    rewardsOnGpus: getPath(spec, "lanes.rewards_on_gpus") === true,
+    rewardsOnGpus: getPath(spec, "lanes.rewards_on") === "own_gpu",
   };
 }
 

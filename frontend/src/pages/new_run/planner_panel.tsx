@@ -53,6 +53,7 @@ function Prediction({ model, made }: { model: FormModel; made: Made }) {
         <br />
         <span class="muted">{reasonInWords(plan, best)}</span>
       </p>
+      {plan.scoring.reason !== "" && <p class="small muted">{plan.scoring.reason}</p>}
       {!plan.fits_pool && (
         <p class="notice warn small">The pool has fewer lanes than that: such a run would wait for more.</p>
       )}
@@ -156,6 +157,12 @@ function Memory({ plan, best }: { plan: PlanPreview; best: PlanChoice }) {
           </dd>
         </div>
       ))}
+      {plan.scoring.card_bytes > 0 && (
+        <div>
+          <dt>of that, rewards on the shared GPU</dt>
+          <dd class="num">{bytes(plan.scoring.card_bytes)}</dd>
+        </div>
+      )}
     </dl>
   );
 }

@@ -34,11 +34,11 @@ test("a model is a row; LoRA stands before full, few GPUs before many, gaps stay
   );
 });
 
-test("reward lanes on GPUs count as GPUs", () => {
-  const withScorers = (rewards_on_gpus: boolean) =>
-    presetTable([preset("A: LoRA", "lora", { num_rollout: 3, num_trainer: 4, num_reward: 1, rewards_on_gpus })])
-      .columns[0]?.numGpus;
-  assert.deepEqual([withScorers(false), withScorers(true)], [7, 8]);
+test("reward lanes on GPUs of their own count as GPUs, and those that share one do not", () => {
+  const withScorers = (rewards_on: RunSpec["lanes"]["rewards_on"]) =>
+    presetTable([preset("A: LoRA", "lora", { num_rollout: 3, num_trainer: 4, num_reward: 1, rewards_on })]).columns[0]
+      ?.numGpus;
+  assert.deepEqual((["cpu", "auto", "shared_gpu", "own_gpu"] as const).map(withScorers), [7, 7, 7, 8]);
 });
 
 test("no preset is lost where two stand in one place", () => {

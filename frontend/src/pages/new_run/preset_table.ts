@@ -14,8 +14,8 @@ export interface PresetTable {
 }
 
 function columnOf({ spec }: Preset): Column {
-  const { num_rollout, num_trainer, num_reward, rewards_on_gpus } = spec.lanes;
-  return { tuning: spec.tuning, numGpus: num_rollout + num_trainer + (rewards_on_gpus ? num_reward : 0) };
+  const { num_rollout, num_trainer, num_reward, rewards_on } = spec.lanes;
+  return { tuning: spec.tuning, numGpus: num_rollout + num_trainer + (rewards_on === "own_gpu" ? num_reward : 0) };
 }
 
 const same = (a: Column, b: Column) => a.tuning === b.tuning && a.numGpus === b.numGpus;

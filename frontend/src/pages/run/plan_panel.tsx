@@ -49,7 +49,7 @@ function Chosen({ plan, metrics }: { plan: RevisedPlan; metrics: MetricStore }) 
     <div class="plan">
       <div class="stack-s">
         <p>
-          Chosen: <b>{choiceInWords(best)}</b>.
+          Chosen: <b>{choiceInWords(best)}</b>. <span class="muted">{plan.scoring.reason}</span>
         </p>
         <Figures plan={plan} best={best} metrics={metrics} />
         {Object.keys(plan.by_mode).length > 1 && <ModeTable plan={plan} />}

@@ -2,7 +2,7 @@
  * resizes, and where lanes are. */
 
 import { useState } from "preact/hooks";
-import type { TimelineSpan } from "../../api/schema.ts";
+import type { LaneInfo, TimelineSpan } from "../../api/schema.ts";
 import { Timeline } from "../../timeline/timeline.tsx";
 import { Term } from "../../ui/term.tsx";
 import { BorrowedLanes } from "./borrowed_lanes.tsx";
@@ -42,6 +42,11 @@ function LanesOverTime({ store, run }: RunProps) {
   );
 }
 
+/** Whose card a lane computes on beside that lane's own work. */
+function sharedInWords({ shares }: LaneInfo) {
+  return shares === null ? null : <span class="muted"> shared with {shares}</span>;
+}
+
 function LaneTable({ store }: RunProps) {
   void store.timeline.version.value;
   const lanes = store.timeline.lanes.tracks.flatMap((track) => track.info ?? []);
@@ -67,7 +72,10 @@ function LaneTable({ store }: RunProps) {
                 <td>{lane.lane}</td>
                 <td>{lane.role}</td>
                 <td class="mono">{lane.node}</td>
-                <td class="mono">{lane.device}</td>
+                <td>
+                  <span class="mono">{lane.device}</span>
+                  {sharedInWords(lane)}
+                </td>
                 <td class="right num">{lane.pid}</td>
               </tr>
             ))}

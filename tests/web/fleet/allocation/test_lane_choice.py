@@ -236,3 +236,19 @@ def test_rollout_lanes_are_narrow_where_there_are_no_wide_ones_left() -> None:
     assert spread is not None
     assert {lane.num_gpus for lane in spread.trainers} == {1}
     assert len(spread.rollouts) == 3
+
+
+def test_reward_lanes_that_share_cards_are_on_the_nodes_of_lanes_that_generate_at_most_one_for_each() -> None:
+    cards = node_of("a", 1) + node_of("b", 2)
+    slots = [replace(lane, key=lane.key + 1) for name in "abc" for lane in node_of(name, 4, device="cpu")]
+
+    def shared(num_rewards: int, *, trainers: int, rollouts: int) -> ChosenLanes | None:
+        wanted = replace(demand(trainers, rollouts), rewards=Counter({"cpu": num_rewards}))
+        return choose_lanes(cards + slots, wanted, shares=True)
+
+    colocated = shared(3, trainers=3, rollouts=0)
+    assert colocated is not None
+    assert Counter(lane.node for lane in colocated.rewards) == {"a": 1, "b": 2}
+    apart = shared(1, trainers=2, rollouts=1)
+    assert apart is not None and [lane.node for lane in apart.rewards] == ["a"], "not beside the trainers"
+    assert shared(2, trainers=2, rollouts=1) is None

@@ -18,6 +18,7 @@ from runs.attempts.tokens import AttemptGone, TokenRefused, authorise
 from runs.cluster import JobStatus
 from runs.models import Attempt, AttemptOutcome, Run, RunTransition
 from runs.queue.dispatch import start_attempt
+from worker.contracts.names import RewardDevice
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_the_code_is_exchanged_for_all_that_the_driver_needs(starting: Attempt, 
     answer = trade_code(code)
     run = Run.objects.get(pk=starting.run_id)
     assert (answer.run, answer.attempt, answer.first_seq) == (run.pk, 1, 1)
-    assert answer.spec == run.run_spec
+    assert answer.spec == run.run_spec.scoring_on(RewardDevice.CPU), "on what its lanes score is decided"
     assert prompts_of(starting).prompts == run.run_spec.prompts.inline
     assert answer.base_model_path.endswith("/shapes")
     assert [lane.lane for lane in answer.lanes] == ["rollout-0", "trainer-0", "reward-0"]

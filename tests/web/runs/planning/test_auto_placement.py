@@ -22,7 +22,7 @@ from tests.web.lane_holders import held_by
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
 from worker.contracts.lanes import LaneSpec
-from worker.contracts.names import Placement
+from worker.contracts.names import Placement, RewardDevice
 from worker.contracts.run_spec import RunSpec
 
 pytestmark = pytest.mark.django_db
@@ -87,7 +87,7 @@ def test_a_spec_that_says_how_to_place_needs_no_plan(make_run: Callable[..., Run
     run = make_run(spec=make_spec(pipeline={"placement": "colocated"}))
     attempt = start_attempt(run)
     assert not PlanRevision.objects.exists()
-    assert attempt.concrete_spec == run.run_spec
+    assert attempt.concrete_spec == run.run_spec.scoring_on(RewardDevice.CPU), "its lanes have no GPU to share"
 
 
 def test_costs_measured_on_the_same_work_replace_the_profile(
@@ -138,7 +138,7 @@ def test_costs_of_other_work_or_of_too_few_batches_are_not_used(
         {"pipeline": {"deterministic": True}},
         {"lora": {"rank": 64}},
         {"ema": {"decay": 0.9}},
-        {"lanes": {"rewards_on_gpus": True}},
+        {"lanes": {"rewards_on": "own_gpu"}},
         {"algorithm": {"kl_coefficient": 0.1}},
         {"algorithm": {"name": "diffusion_nft"}},
         {"algorithm": {"name": "diffusion_dpo"}},

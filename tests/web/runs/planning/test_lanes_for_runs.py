@@ -205,7 +205,7 @@ def test_a_preview_of_a_plan_prices_its_lanes_and_says_which_have_no_price(make_
     assert without["card_bytes"][H100] > without["by_mode"][without["mode"]]["memory_bytes"].popitem()[1]
     Node.objects.update(price_per_gpu_hour=Decimal(2))
     Gpu.objects.filter(pk__in=[Gpu.objects.values_list("pk", flat=True)[0]]).update(price_per_gpu_hour=Decimal(7))
-    scored = hypothetical_plan(make_spec(**{**AUTO, "lanes": LANES | {"rewards_on_gpus": True}}))
+    scored = hypothetical_plan(make_spec(**{**AUTO, "lanes": LANES | {"rewards_on": "own_gpu"}}))
     assert (scored["price_per_hour"], scored["num_unpriced_lanes"]) == (5 * 3.0, 0), (
         "five lanes at the mean of the pool"
     )

@@ -217,10 +217,10 @@ def test_a_pool_of_gpus_alone_says_how_rewards_can_be_had(make_spec: MakeSpec, d
     refused = problems(make_spec)
     assert refused == {
         "lanes.num_reward": [
-            "`lanes.num_reward` must be ≤ 0 (CPU lanes of the pool default), got 1: set `lanes.rewards_on_gpus`"
+            "`lanes.num_reward` must be ≤ 0 (CPU lanes of the pool default), got 1: set `lanes.rewards_on` to own_gpu"
         ]
     }
-    assert problems(make_spec, rewards_on_gpus=True) == {}
+    assert problems(make_spec, rewards_on="own_gpu") == {}
 
 
 def test_a_pool_without_any_lanes_yet_refuses_nothing(make_spec: MakeSpec, db: None) -> None:
