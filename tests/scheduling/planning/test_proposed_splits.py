@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduling.planning.test_any_pool import every_split
+from tests.scheduling.planning.synthetic_pools import every_split
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.algebra import BatchAlgebra
 from worker.scheduling.core.costs import Cost
