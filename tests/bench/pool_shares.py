@@ -72,12 +72,15 @@ class PoolShare:
         return of_all if self.promise == "small" and of_all is not None else self.bound_share
 
     @property
+    def is_broken(self) -> bool:
+        """Whether the promise is broken: the share of the bound falls short, and some split is known to be faster by
+        more than plans may lose."""
+        return self.share_of_all is not None and self.share_of_all < _CLOSE_TO_ALL
+
+    @property
     def is_kept(self) -> bool:
         """Whether the promise is kept, or the bound is shown to be out of reach: no split is much faster."""
-        of_all = self.share_of_all
-        if self.bound_share >= PROMISED[self.promise]:
-            return True
-        return of_all is not None and of_all >= _CLOSE_TO_ALL and not self.num_left
+        return self.best_seconds is None or not (self.is_broken or self.num_left)
 
     def line(self) -> str:
         of_all = "" if self.share_of_all is None else f", {self.share_of_all:6.1%} of all splits, {self.num_left} left"
@@ -190,7 +193,8 @@ def distribution(shares: Sequence[PoolShare]) -> dict[str, Any]:
         "percentile_5": _quantile(values, 0.05),
         "median": statistics.median(values),
         "num_short": sum(row.share < PROMISED[row.promise] for row in shares),
-        "num_unproven": sum(not row.is_kept for row in shares),
+        "num_broken": sum(row.is_broken for row in shares),
+        "num_unproven": sum(not row.is_kept and not row.is_broken for row in shares),
         "worst": [(row.seed, row.share, row.share_of_all) for row in worst],
     }
 
@@ -207,8 +211,9 @@ def distribution_line(name: str, found: Mapping[str, Any]) -> str:
     worst = ", ".join(f"{seed}: {share:.1%}" for seed, share, _ in found["worst"])
     return (
         f"{name:20} {found['num_pools']:4d} pools: least {found['min']:6.1%}, 1 % {found['percentile_1']:6.1%}, 5 % "
-        f"{found['percentile_5']:6.1%}, median {found['median']:6.1%}; {found['num_short']} below the promise, "
-        f"{found['num_unproven']} of these without proof that no split is faster; worst by seed {worst}"
+        f"{found['percentile_5']:6.1%}, median {found['median']:6.1%}; {found['num_short']} below that share, of these "
+        f"{found['num_broken']} with a split more than 3 % faster, {found['num_unproven']} not all simulated; worst by "
+        f"seed {worst}"
     )
 
 

@@ -95,7 +95,7 @@ def emulated(report: Report) -> str:
 
 def random_pools(report: Report) -> str:
     """Random pools: how the shares of their plans are distributed."""
-    head = ("pools", "number", "least", "1 % below", "5 % below", "median", "below the promise", "without proof")
+    head = ("pools", "number", "least", "1 % below", "5 % below", "median", "below", "a split is faster", "unproven")
     return table(
         head,
         (
@@ -104,6 +104,7 @@ def random_pools(report: Report) -> str:
                 f"{found['num_pools']}",
                 *(_percent(found[value]) for value in ("min", "percentile_1", "percentile_5", "median")),
                 f"{found['num_short']}",
+                f"{found['num_broken']}",
                 f"{found['num_unproven']}",
             )
             for name, found in report["random_pools"].items()
