@@ -170,16 +170,24 @@ def _with_overheads(random: Random, algebra: BatchAlgebra, lanes: Sequence[LaneC
     num_reward = random.randint(1, max(1, len(lanes) // 4))
     without = PoolCosts(lanes=tuple(lanes), score=Cost(0.0, 0.0), num_reward=num_reward)
     least = work_seconds(algebra, without)
-    names = ("commit", "snapshot", "publish", "pull", "lend", "reclaim")
-    of_pool = {name: least * _log_uniform(random, *_OVERHEAD) for name in names}
-    of_pool["commit"] /= algebra.num_optimizer_steps_per_batch
-    # A snapshot is a copy within the lane, which takes less than the publish that follows.
-    of_pool["snapshot"] = min(of_pool["snapshot"], of_pool["publish"])
+    commits, snapshot, publish, pull, lend, reclaim = (least * _log_uniform(random, *_OVERHEAD) for _ in range(6))
     of_kind = {lane: _log_uniform(random, 0.5, 2.0) for lane in dict.fromkeys(lanes)}
     scoring = least * _log_uniform(random, *_SCORING) * num_reward / algebra.num_trajectories
     return replace(
         without,
-        lanes=tuple(replace(lane, **{name: of_kind[lane] * of_pool[name] for name in names}) for lane in lanes),
+        lanes=tuple(
+            replace(
+                lane,
+                commit=of_kind[lane] * commits / algebra.num_optimizer_steps_per_batch,
+                # A snapshot is a copy within the lane, which takes less than the publish that follows.
+                snapshot=of_kind[lane] * min(snapshot, publish),
+                publish=of_kind[lane] * publish,
+                pull=of_kind[lane] * pull,
+                lend=of_kind[lane] * lend,
+                reclaim=of_kind[lane] * reclaim,
+            )
+            for lane in lanes
+        ),
         score=Cost(0.0, scoring),
     )
 
