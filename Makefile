@@ -85,7 +85,7 @@ bench-search: ready-dev ## what lending by search gains and loses, over a grid o
 bench-algorithms: ready-dev ## a short seeded run of every algorithm on the shapes reward, one thread (some 6 minutes)
 	@exec $(PYTHON) -m tests.bench.algorithms
 
-bench-robust: ready-dev ## wrong costs, stragglers, long tails, lanes that come and go: regret with and without re-planning (5 minutes)
+bench-robust: ready-dev ## wrong costs, stragglers, long tails, lanes that come and go; random pools beside the best possible (30 minutes)
 	@exec $(PYTHON) -m tests.bench.robust
 
 bench-robust-tables: ready-dev ## the tables of the report on wrong costs, from the report of bench-robust

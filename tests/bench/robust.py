@@ -1,12 +1,13 @@
 """What a run loses that was planned on wrong costs, or whose lanes change, if it re-plans and if it does not.
 
-    python -m tests.bench.robust [--seeds 2] [--only TEXT] [--processes 2] [--simulated] [--out var/bench/robust.json]
+    python -m tests.bench.robust [--seeds 2] [--only TEXT] [--pools 200] [--first-pool 0] [--processes 2] [--simulated]
+                                 [--out var/bench/robust.json]
 
 Each run is planned on believed costs and simulated on true ones. The regret of a batch is what its way of working takes
 more in the long run, on the true costs, than the plan that is made from the true costs; the regret of a run is the mean
 from the third batch on after whatever happened. What changes of the trainer lanes take is reported apart, in seconds
-for which training stands still, and added to the regret of a run of 50 batches. Last comes a run on emulated lanes over
-real Ray (`robust_emulated`).
+for which training stands still, and added to the regret of a run of 50 batches. Then come plans of random pools beside
+the best possible (`pool_shares`), and last a run on emulated lanes over real Ray (`robust_emulated`).
 """
 
 import argparse
@@ -15,12 +16,13 @@ import os
 import statistics
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from tests.bench.pool_shares import PoolShare, distribution_line, distributions, share_of_seed
 from tests.bench.replanned_run import ReplannedRun, Way, first_plan, settled_seconds
 from tests.bench.robust_case import RobustCase
 from tests.bench.robust_cases import MANY_LANES, NamedCase, cases
@@ -162,10 +164,18 @@ def _rows(indices: Sequence[int], num_seeds: int, num_processes: int) -> Iterato
             yield future.result()
 
 
+def _pool_shares(seeds: Iterable[int], num_processes: int) -> Iterator[PoolShare]:
+    with ProcessPoolExecutor(num_processes, mp_context=get_context("spawn")) as executor:
+        for future in as_completed([executor.submit(share_of_seed, seed) for seed in seeds]):
+            yield future.result()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.robust", description=__doc__)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--only", default="", help="only cases whose names hold this text")
+    parser.add_argument("--pools", type=int, default=200, help="number of random pools")
+    parser.add_argument("--first-pool", type=int, default=0, help="seed of the first of them")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--simulated", action="store_true", help="without the run on emulated lanes")
     parser.add_argument("--out", type=Path, default=OUTPUT)
@@ -189,6 +199,14 @@ def main() -> None:
     }
     for name, found in [*report["by_pool"].items(), *report["by_cause"].items()]:
         print(_summary_line(name, found))
+    shares = []
+    for share in _pool_shares(range(options.first_pool, options.first_pool + options.pools), options.processes):
+        shares.append(share)
+        print(share.line(), flush=True)
+    report["random_pools"] = distributions(shares)
+    report["pool_shares"] = [asdict(share) for share in sorted(shares, key=lambda share: share.seed)]
+    for name, of_kind in report["random_pools"].items():
+        print(distribution_line(name, of_kind))
     if not options.simulated:
         report["emulated"] = measured_run()
         print(json.dumps(report["emulated"], indent=1))

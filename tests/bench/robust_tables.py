@@ -93,6 +93,37 @@ def emulated(report: Report) -> str:
     )
 
 
+def random_pools(report: Report) -> str:
+    """Random pools: how the shares of their plans are distributed."""
+    head = ("pools", "number", "least", "1 % below", "5 % below", "median", "below", "a split is faster", "unproven")
+    return table(
+        head,
+        (
+            (
+                name,
+                f"{found['num_pools']}",
+                *(_percent(found[value]) for value in ("min", "percentile_1", "percentile_5", "median")),
+                f"{found['num_short']}",
+                f"{found['num_broken']}",
+                f"{found['num_unproven']}",
+            )
+            for name, found in report["random_pools"].items()
+        ),
+    )
+
+
+def least_shares(report: Report) -> str:
+    """The five random pools of each kind whose plans reach the least."""
+    return table(
+        ("pools", "seed", "share", "of the best of all splits"),
+        (
+            (name, f"{seed}", _percent(share), "" if of_all is None else _percent(of_all))
+            for name, found in report["random_pools"].items()
+            for seed, share, of_all in found["worst"]
+        ),
+    )
+
+
 def _percent(value: float) -> str:
     return f"{value:.1%}"
 
@@ -102,7 +133,10 @@ def main() -> None:
     parser.add_argument("--report", type=Path, default=OUTPUT)
     report = json.loads(parser.parse_args().report.read_text())
     document = ROOT / DOCUMENT
-    blocks = (wrong_costs, happenings, by_cause, emulated)
+    blocks = [wrong_costs, happenings, by_cause, random_pools, least_shares]
+    if "emulated" in report:
+        # A report of `--simulated` leaves the last one of emulated lanes in place.
+        blocks.append(emulated)
     document.write_text(with_blocks(document.read_text(), blocks, report))
 
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from tests.scheduling.strategies import shapes_work
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.sections import SamplingSpec
 from worker.scheduling.core.costs import Cost
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts
+from worker.scheduling.planning.lane_kinds import Counts, LaneKinds
 from worker.scheduling.planning.planner import PlanRequest
 from worker.scheduling.profiles.hardware import H100
 
@@ -47,3 +50,10 @@ def request_for(lanes: Sequence[LaneCosts], *, num_prompts: int | None = None) -
     algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=4))
     costs = PoolCosts(lanes=tuple(lanes), score=Cost(0.0, 0.01), num_reward=max(1, number // 4))
     return PlanRequest(work=shapes_work(algebra), devices=(H100,) * number, costs=costs, fragment_sizes=(1, 2, 4, 8))
+
+
+def every_split(kinds: LaneKinds) -> Counts:
+    """[split, kind]: all numbers of trainers of each kind that leave a rollout lane."""
+    counts = np.indices(tuple((kinds.number + 1).tolist())).reshape(kinds.number.size, -1).T
+    num_ranks = counts.sum(axis=1)
+    return counts[(num_ranks > 0) & (num_ranks < kinds.num_lanes)]

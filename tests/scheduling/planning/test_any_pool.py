@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scheduling.planning.synthetic_pools import ALIKE, FOUR_KINDS, OPPOSITE_TALENTS, lane, pool, request_for
+from tests.scheduling.planning.synthetic_pools import (
+    ALIKE,
+    FOUR_KINDS,
+    OPPOSITE_TALENTS,
+    every_split,
+    lane,
+    pool,
+    request_for,
+)
 from tests.scheduling.random_costs import pools
 from tests.scheduling.strategies import algebras
 from worker.contracts.algebra import BatchAlgebra
@@ -20,7 +28,7 @@ from worker.scheduling.planning import split_simulations
 from worker.scheduling.planning.bounds import lock_step_bound_seconds, work_seconds
 from worker.scheduling.planning.candidate_simulation import CandidateResult, simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts
-from worker.scheduling.planning.lane_kinds import Counts, LaneKinds
+from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.limits import ScheduleRules, batch_limits
 from worker.scheduling.planning.mode_limits import Split
 from worker.scheduling.planning.planned_modes import MAX_FRAGMENTS_IN_SMALL
@@ -38,13 +46,6 @@ RULES = [
     for tsp in (False, True)
     for runs_ahead in (False, True)
 ]
-
-
-def every_split(kinds: LaneKinds) -> Counts:
-    """[split, kind]: all numbers of trainers of each kind that leave a rollout lane."""
-    counts = np.indices(tuple((kinds.number + 1).tolist())).reshape(kinds.number.size, -1).T
-    num_ranks = counts.sum(axis=1)
-    return counts[(num_ranks > 0) & (num_ranks < kinds.num_lanes)]
 
 
 @st.composite

@@ -56,17 +56,20 @@ class PlanRequest:
     scoring: ScoringChoice | None = None
     """Where rewards are computed, and why; `None` where no spec is planned for."""
 
-    def algebras(self) -> Iterator[tuple[BatchAlgebra, LaneKinds]]:
-        """For each fragment size the batch, and the pool's kinds of lanes with what they have memory for at least:
-        staleness 0 takes the least."""
+    def algebras(self, max_staleness: int) -> Iterator[tuple[BatchAlgebra, LaneKinds]]:
+        """For each fragment size the batch, and the pool's kinds of lanes with what they have memory for in a run of
+        that staleness; 0 takes the least."""
         limits = self.limits()
         for size in self.fragment_sizes:
-            yield self.work.with_fragment_size(size).algebra, limits.kinds_for(size, 0)
+            yield self.work.with_fragment_size(size).algebra, limits.kinds_for(size, max_staleness)
 
     def bound_seconds(self, max_staleness: int) -> float:
-        """The least seconds of a batch on average, of any schedule with at most that staleness."""
+        """The least seconds of a batch on average, of any schedule with at most that staleness, each within the memory
+        that its own staleness takes."""
         return min(
-            bound_seconds(algebra, self.costs, kinds, max_staleness=max_staleness) for algebra, kinds in self.algebras()
+            bound_seconds(algebra, self.costs, kinds, max_staleness=staleness)
+            for staleness in range(max_staleness + 1)
+            for algebra, kinds in self.algebras(staleness)
         )
 
     def limits(self) -> ModeLimits:
@@ -124,7 +127,7 @@ class Plan:
         """The least seconds of any batch at staleness 0 with trainer ranks in lock-step. Ranks that take work by their
         speed may be faster."""
         lock_step = min(
-            lock_step_bound_seconds(algebra, self.request.costs, kinds) for algebra, kinds in self.request.algebras()
+            lock_step_bound_seconds(algebra, self.request.costs, kinds) for algebra, kinds in self.request.algebras(0)
         )
         return max(lock_step, self.on_policy_bound_seconds)
 

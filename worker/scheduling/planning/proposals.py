@@ -1,17 +1,19 @@
 """The splits of a pool that are worth simulating: those of the exchange argument, improved by moving lanes.
 
     GangOptions ──► the best gang for each time of a mini-batch, ──► exact limits ──► move or exchange lanes
-                    or in step for each slowest kind and size                         while that helps
+                    or in step for each slowest kind and size,                        while that helps
+                    at several times that a batch may take
 
-Moving lanes asks only for limits by counts, and makes up for what the exchange argument leaves out (fractions of lanes,
-commits in another order of kinds, the first group). Invariant: the splits depend on how many lanes
-there are of each kind, not on how they are listed; their number grows with kinds and lanes, not with the number of
-splits.
+The exchange argument holds at the time that a batch takes, which is known only afterwards: lanes that lose nothing by
+training at the least time of any option may lose most at the time that their split really takes. Moving lanes asks only
+for limits by counts, and makes up for what the argument leaves out (fractions of lanes, commits in another order of
+kinds, the first group, ranks that only make up for lent ones). Invariant: the splits depend on how many lanes there are
+of each kind, not on how they are listed; their number grows with kinds and lanes, not with the number of splits.
 """
 
 import math
 from collections.abc import Callable
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +31,15 @@ _MAX_NUMBERS = 128
 splits than that, as one of a single kind, has all of them tried."""
 _NUM_IMPROVED = 4
 """The splits from which lanes are moved."""
+_NUM_TIMES = 8
+"""Times of a batch for which gangs are asked, besides one in which nothing is in short supply."""
+_NUM_DISTANCES = 12
+"""Numbers of lanes that are moved at once, from 1 to all of a kind in equal ratios. Limits are level where whole units
+of training do not change, and the next better split may be many lanes away."""
+_MOST_UNEQUAL = 3
+"""The most lanes of a kind that are exchanged for another number of a second kind, as one is worth several."""
+_IS_LOWER = 1e-6
+"""Relative difference from which on a limit counts as lower; it is precise to 1e-9."""
 
 
 def rank_numbers(num_lanes: int) -> Counts:
@@ -59,8 +70,7 @@ def proposed_splits(
         least = options.least_seconds()
         if math.isinf(least):
             return np.zeros((0, kinds.number.size), dtype=np.int64), np.zeros(0)
-        # Of gangs that cannot be the best anyway, some have no time left at `least` to compare their losses by.
-        splits = np.concatenate([options.gangs(least), options.gangs(2 * least)])
+        splits = _gangs(options, least, limits)
         starts = _best(splits, limits)
         starts = _best(np.concatenate([starts, without_a_kind(starts, kinds.number)]), limits)
         splits = np.unique(np.concatenate([splits, improved(starts, limits)]), axis=0)
@@ -75,6 +85,21 @@ def gang_options(
     if costs.equal_counts:
         return RanksInStep.of(algebra, costs, kinds, rules, numbers)
     return RanksBySpeed.of(algebra, costs, kinds, rules)
+
+
+def _gangs(options: GangOptions, least: float, limits: Callable[[Counts], Seconds]) -> Counts:
+    """The options' best gangs for times of a batch from `least` to the lowest limit of those for twice as long.
+
+    At `least` some options have no time left to compare their losses by, and the best split may be one of theirs.
+    """
+    gangs = options.gangs(2 * least)
+    reached = min(float(limits(gangs).min(initial=np.inf)), _LONGEST * least)
+    times = np.geomspace(least, max(least, reached), _NUM_TIMES) if least > 0 else [0.0]
+    return np.unique(np.concatenate([gangs, *(options.gangs(float(seconds)) for seconds in times)]), axis=0)
+
+
+_LONGEST = 1e3
+"""Times the least seconds of any option that a batch is taken to last, where no gang has a limit yet."""
 
 
 def without_a_kind(splits: Counts, number: Counts) -> Counts:
@@ -102,25 +127,34 @@ def _best(splits: Counts, limits: Callable[[Counts], Seconds]) -> Counts:
 
 def improved(splits: Counts, limits: Callable[[Counts], Seconds]) -> Counts:
     """The splits after moving lanes of one kind, or exchanging lanes of two kinds, for as long as that lowers their
-    limits: many at once first, then fewer. `splits`: [split, kind]."""
-    steps, best = _moves(splits.shape[1]), limits(splits)
-    size = max(1, int(splits.max(initial=0)) // 8)
-    while size and splits.size:
-        neighbours = splits[:, None] + size * steps
+    limits. `splits`: [split, kind]."""
+    moves, best = _moves(splits.shape[1], int(splits.max(initial=1))), limits(splits)
+    is_better = np.ones(len(splits), dtype=np.bool_)
+    while is_better.any():
+        neighbours = splits[:, None] + moves
         seconds = limits(neighbours.reshape(-1, splits.shape[1])).reshape(len(splits), -1)
         chosen = (np.arange(len(splits)), seconds.argmin(axis=1))
-        is_better = seconds[chosen] < best
+        is_better = seconds[chosen] < (1 - _IS_LOWER) * best
         splits = np.where(is_better[:, None], neighbours[chosen], splits)
-        best = np.minimum(best, seconds[chosen])
-        size = size if is_better.any() else size // 2
+        best = np.where(is_better, seconds[chosen], best)
     return splits
 
 
-def _moves(num_kinds: int) -> Counts:
-    """[move, kind]: one lane more or fewer of a kind, or one more of a kind and one fewer of another."""
+def _moves(num_kinds: int, most: int) -> Counts:
+    """[move, kind]: up to `most` lanes more or fewer of a kind, or of a kind more and of another fewer: as many, or a
+    few in other ratios."""
     single = np.eye(num_kinds, dtype=np.int64)
-    exchanges = [single[more] - single[fewer] for more, fewer in permutations(range(num_kinds), 2)]
-    return np.concatenate([single, -single, *([exchanges] if exchanges else [])])
+    pairs = list(permutations(single, 2))
+    distances = np.unique(np.rint(np.geomspace(1, max(1, most), _NUM_DISTANCES)).astype(np.int64))
+    steps = [*single, *-single, *(more - fewer for more, fewer in pairs)]
+    few = range(1, _MOST_UNEQUAL + 1)
+    unequal = [
+        num_more * more - num_fewer * fewer
+        for more, fewer in pairs
+        for num_more, num_fewer in product(few, few)
+        if num_more != num_fewer
+    ]
+    return np.array([*(distance * step for distance in distances for step in steps), *unequal])
 
 
 def _limits_within_memory(
