@@ -11,7 +11,7 @@ the same plan.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -144,12 +144,32 @@ def make_plan(request: PlanRequest, *, modes: Sequence[PlanningMode] | None = No
     split_results = found.split_results
     by_mode = {mode.name: _choice(request, split_results[mode.name]) for mode in modes if mode.name in split_results}
     if not by_mode:
-        raise ValueError(
-            f"`devices` must have memory for `{request.work.profile.name}`, got "
-            f"{', '.join(sorted({device.name for device in request.devices}))}: take devices with more memory, "
-            f"or a smaller `batch.micro_batch_size`{'' if request.work.is_full else ' or `lora.rank`'}"
-        )
+        raise ValueError(_why_none_fits(request))
     return Plan(request=request, by_mode=by_mode, curves=found.curves)
+
+
+def _why_none_fits(request: PlanRequest) -> str:
+    work = request.work
+    others = ["a smaller `batch.micro_batch_size`"]
+    others += [] if work.is_full else ["`lora.rank`"]
+    if _decoding_decides(request):
+        others.append("`sampling.vae_tiling: enabled` (decoding takes the most)")
+    names = ", ".join(sorted({device.name for device in request.devices}))
+    return (
+        f"`devices` must have memory for `{work.profile.name}`, got {names}: take devices with more memory, or "
+        f"{' or '.join(others)}"
+    )
+
+
+def _decoding_decides(request: PlanRequest) -> bool:
+    """Whether a lane that generates would take less memory if it decoded in tiles."""
+    work = request.work.with_fragment_size(min(request.fragment_sizes))
+    smallest = min(request.devices, key=lambda device: device.memory_bytes)
+    whole, tiled = (
+        lane_memory(replace(work, tiles_decoding=tiles), smallest, MemoryRole.ROLLOUT).total
+        for tiles in (work.tiles_decoding, True)
+    )
+    return tiled < whole
 
 
 def _choice(request: PlanRequest, split_result: SplitResult) -> ModeChoice:

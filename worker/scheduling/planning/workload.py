@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec
-from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.families import FAMILY_TRAITS, decodes_in_tiles
 from worker.contracts.names import Placement, Publishing, Tuning
 from worker.contracts.performance import ContextParallel
 from worker.contracts.run_spec import RunSpec
@@ -143,6 +143,8 @@ class Workload:
     copies: PolicyCopies = PolicyCopies()
     pixels_decoded_together: int = 0
     """The most pixels of several samples that are decoded at once; with 0, samples are decoded one by one."""
+    tiles_decoding: bool = False
+    """Whether samples larger than a tile are decoded in tiles."""
     scoring: ScoringCost = NO_SCORING_COST
     scores_on_devices: bool = False
     """Whether reward lanes have devices like the others; otherwise each has a CPU core."""
@@ -184,6 +186,7 @@ class Workload:
             passes=AlgorithmPasses.of(spec),
             copies=PolicyCopies.of(spec),
             pixels_decoded_together=MAX_PIXELS_DECODED_TOGETHER,
+            tiles_decoding=decodes_in_tiles(spec.base_model.family, spec.sampling),
             scoring=ScoringCost.of(spec),
             scores_on_devices=spec.lanes.rewards_on_gpus,
             broadcasts=spec.pipeline.publishing is Publishing.DIRECT,
@@ -309,9 +312,15 @@ class Workload:
     @property
     def decoding_flops(self) -> float:
         """Operations of decoding one sample. In fp32 they count twice beside bf16 ones: an accelerator's TF32 rate is
-        half of its bf16 rate (makers' data sheets)."""
+        half of its bf16 rate (makers' data sheets). Tiles are decoded where they overlap, too."""
         flops = self.profile.decoding_flops(height=self.height, width=self.width, num_frames=self.num_frames)
+        flops *= self.decoding_overlap
         return 2 * flops if self.profile.decodes_in_fp32 and self.weight_bytes == _WEIGHT_BYTES["bf16"] else flops
+
+    @property
+    def decoding_overlap(self) -> float:
+        """Pixels that are decoded ÷ pixels of the samples."""
+        return self.profile.decoding.overlap(self.height, self.width) if self.tiles_decoding else 1.0
 
     def with_algebra(self, algebra: BatchAlgebra) -> "Workload":
         return replace(self, algebra=algebra)

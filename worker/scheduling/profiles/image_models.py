@@ -5,6 +5,7 @@ Invariant: by the formulas of `model_profile`, block widths from published confi
 `tests/scheduling/profiles/test_counted_models.py` builds them without memory behind them.
 """
 
+from worker.scheduling.profiles.decoding_profile import KL_DECODING, QWEN_DECODING, DecodingProfile
 from worker.scheduling.profiles.model_profile import ModelProfile
 
 _FLUX_WIDTH = 3072
@@ -32,6 +33,7 @@ FLUX = ModelProfile(
     text_encoder_parameters=4.89e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="black-forest-labs/FLUX.1-dev transformer/config.json: 19 two-stream and 38 one-stream blocks of width 3072",
 )
 FLUX2 = ModelProfile(
@@ -52,6 +54,7 @@ FLUX2 = ModelProfile(
     text_encoder_parameters=24.0e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="black-forest-labs/FLUX.2-dev transformer/config.json: 8 two-stream and 48 one-stream blocks of width 6144",
 )
 KLEIN_4B = ModelProfile(
@@ -71,6 +74,7 @@ KLEIN_4B = ModelProfile(
     text_encoder_parameters=4.02e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="black-forest-labs/FLUX.2-klein-base-4B transformer/config.json: 5 two- and 20 one-stream blocks of 3072",
 )
 KLEIN_9B = ModelProfile(
@@ -90,6 +94,7 @@ KLEIN_9B = ModelProfile(
     text_encoder_parameters=8.19e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="black-forest-labs/FLUX.2-klein-base-9B transformer/config.json: 8 two- and 24 one-stream blocks of 4096",
 )
 SD3_MEDIUM = ModelProfile(
@@ -108,6 +113,7 @@ SD3_MEDIUM = ModelProfile(
     text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="stabilityai/stable-diffusion-3-medium-diffusers transformer/config.json: 24 two-stream blocks of width "
     "1536, without normalised queries and keys; prompts of 77 and 256 tokens",
 )
@@ -128,6 +134,7 @@ SD35_MEDIUM = ModelProfile(
     text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="stabilityai/stable-diffusion-3.5-medium transformer/config.json: 24 two-stream blocks of width 1536, 13 of "
     "them with a second attention; prompts of 77 and 256 tokens",
 )
@@ -147,6 +154,7 @@ SD35_LARGE = ModelProfile(
     text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="stabilityai/stable-diffusion-3.5-large transformer/config.json: 38 two-stream blocks of width 2432; "
     "prompts of 77 and 256 tokens",
 )
@@ -166,6 +174,7 @@ QWEN_IMAGE = ModelProfile(
     text_encoder_parameters=8.29e9,
     decoder_parameters=0.127e9,
     decoder_values_per_pixel=7200,
+    decoding=QWEN_DECODING,
     source="Qwen/Qwen-Image transformer/config.json: 60 two-stream blocks of width 3072; prompts of about 64 tokens",
 )
 Z_IMAGE = ModelProfile(
@@ -186,6 +195,7 @@ Z_IMAGE = ModelProfile(
     text_encoder_parameters=4.02e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="Tongyi-MAI/Z-Image transformer/config.json: 30 blocks of width 3840, 2 refiners each for image and text; "
     "prompts of about 64 tokens",
 )
@@ -204,6 +214,8 @@ SHAPES = ModelProfile(
     decoder_flops_per_pixel=20e3,
     decoder_parameters=0.4e6,
     decoder_values_per_pixel=530,
+    # `sample_size` 32 of its configuration.
+    decoding=DecodingProfile(first_frame_values=48, tile=32, stride=24),
     source="deploy/models/shapes: 2 two-stream and 2 one-stream blocks of width 128, 4 tokens of 32 × 32 pixels, 6 "
     "of text; `tests.bench.lane_costs`: 868,352 bytes published at rank 16",
 )

@@ -8,6 +8,8 @@ in `image_models` and `video_models`.
 import math
 from dataclasses import dataclass, replace
 
+from worker.scheduling.profiles.decoding_profile import DecodingProfile
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProfile:
@@ -52,6 +54,8 @@ class ModelProfile:
     """The number of parameters of the whole autoencoder, encoder included, because it is loaded as one."""
     decoder_values_per_pixel: float
     """The number of values per pixel of each frame that a backward pass through the decoder keeps."""
+    decoding: DecodingProfile
+    """What exists while the autoencoder decodes."""
     decodes_in_fp32: bool = False
     """The autoencoder runs in fp32, whatever the transformer's precision."""
     source: str
