@@ -149,14 +149,35 @@ def make_plan(request: PlanRequest, *, modes: Sequence[PlanningMode] | None = No
 
 
 def _why_none_fits(request: PlanRequest) -> str:
+    return _why_the_widths_do_not(request) or _why_memory_does_not(request)
+
+
+def _why_the_widths_do_not(request: PlanRequest) -> str | None:
+    """Why the numbers of GPUs of the lanes leave none to train, or none to generate beside one that does."""
+    num_single = sum(device.num_gpus == 1 for device in request.devices)
+    if not num_single:
+        return (
+            f"`devices` must have a lane of one GPU that trains, got {_names(request)}: lanes of several GPUs only "
+            "generate; choose a pool with lanes of one GPU, or have a pool admin set `gpus_per_lane` of a node to 1"
+        )
+    refused = [device for device in request.devices if not request.work.can_be_generated_on(device)]
+    if request.size_is_known and refused and len(refused) + num_single == len(request.devices):
+        return request.work.divided_shape.problem(refused[0].num_gpus)
+    return None
+
+
+def _names(request: PlanRequest) -> str:
+    return ", ".join(sorted({device.name for device in request.devices}))
+
+
+def _why_memory_does_not(request: PlanRequest) -> str:
     work = request.work
     others = ["a smaller `batch.micro_batch_size`"]
     others += [] if work.is_full else ["`lora.rank`"]
     if _decoding_decides(request):
         others.append("`sampling.vae_tiling: enabled` (decoding takes the most)")
-    names = ", ".join(sorted({device.name for device in request.devices}))
     return (
-        f"`devices` must have memory for `{work.profile.name}`, got {names}: take devices with more memory, or "
+        f"`devices` must have memory for `{work.profile.name}`, got {_names(request)}: take devices with more memory, or "
         f"{' or '.join(others)}"
     )
 

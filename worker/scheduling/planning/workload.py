@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec
+from worker.contracts.context_parallel import DividedShape
 from worker.contracts.families import FAMILY_TRAITS, decodes_in_tiles
 from worker.contracts.names import Placement, Publishing, Tuning
 from worker.contracts.performance import ContextParallel
@@ -293,6 +294,21 @@ class Workload:
         tokens = self.num_tokens + (0 if profile.cross_attends else profile.text_tokens)
         of_layer = 4 * tokens / num_gpus * profile.width * self.weight_bytes * (num_gpus - 1) / num_gpus
         return self._num_sampled_rows * profile.num_layers * of_layer
+
+    @property
+    def divided_shape(self) -> DividedShape:
+        """What of a prediction is divided over the GPUs of a lane."""
+        return DividedShape(
+            num_heads=self.profile.num_heads,
+            num_tokens=self.num_tokens,
+            height=self.height,
+            width=self.width,
+            num_frames=self.num_frames,
+        )
+
+    def can_be_generated_on(self, device: Accelerator) -> bool:
+        """Whether a rollout lane of the device's GPUs would load the model, memory aside."""
+        return not self.spreads or self.divided_shape.divides(device.num_gpus)
 
     def num_computing_gpus(self, device: Accelerator) -> int:
         """How many GPUs of a rollout lane compute its predictions."""

@@ -26,6 +26,8 @@ class ModelProfile:
     """The number of transformer blocks that a pass goes through."""
     width: int
     """Values per token between the blocks."""
+    head_width: int = 128
+    """Values of one attention head."""
     layer_parameters_per_token: float
     """The number of linear parameters that each token passes in one layer. A two-stream block has one set for image and
     one for text tokens, and a token passes only its own."""
@@ -60,6 +62,10 @@ class ModelProfile:
     """The autoencoder runs in fp32, whatever the transformer's precision."""
     source: str
     """Where the numbers come from."""
+
+    @property
+    def num_heads(self) -> int:
+        return self.width // self.head_width
 
     def num_tokens(self, *, height: int, width: int, num_frames: int) -> int:
         """The number of tokens of one sample, without the text's."""
