@@ -45,7 +45,7 @@ class DividedShape:
             fitting = ", ".join(str(number) for number in range(1, self.num_heads + 1) if self.num_heads % number == 0)
             return (
                 f"{setting}: {num_gpus} does not divide the {self.num_heads} attention heads of the model; turn it "
-                f"off, so that the lane computes on its first GPU, or have a pool admin set `gpus_per_lane` of the node "
-                f"to one of {fitting}"
+                f"off, so that the lane computes on its first GPU, or have a pool admin set `gpus_per_lane` of the "
+                f"node to one of {fitting}"
             )
         return None

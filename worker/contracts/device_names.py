@@ -1,11 +1,11 @@
-"""Names of devices: of cards as their drivers say them, of the planner's profiles, and of lanes of several cards, before
-which stands how many they are (`2 × NVIDIA H100 80GB HBM3`, `2 × h100`)."""
+"""Names of devices: of cards as their drivers say them, of the planner's profiles, and of lanes of several cards, which
+begin with how many these are (`2 × NVIDIA H100 80GB HBM3`, `2 × h100`)."""
 
 import re
 
 PROFILED_DEVICES = ("l40s", "h100", "h200", "h20", "cpu", "host")
 """The names of `worker.scheduling.profiles.hardware`."""
-_SEVERAL = re.compile(r"(?P<number>[2-9]|1[0-6]) × (?P<one>.+)")
+_SEVERAL = re.compile(r"(?P<number>[2-9]|1[0-6]) × (?P<one>.*)")
 """At most as many as a pool's lanes have."""
 
 

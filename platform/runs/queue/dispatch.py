@@ -41,7 +41,6 @@ from runs.run_queue import WAITING_STATES, current_queue, pools_with_queues, wai
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.names import LaneRole
-from worker.contracts.performance import ContextParallel
 from worker.contracts.states import RunState
 from worker.contracts.task_names import DISPATCH_RUNS, LAUNCH_RUN
 
@@ -173,8 +172,7 @@ def choose_lanes_for(run: Run) -> tuple[ResolvedPlacement, ChosenLanes]:
         raise LanesTaken(f"run {run.pk} found its lanes taken")
     spec, order = placement.spec, best_first(placement.spec, working)
     demand = with_rewards(placement.trainers, placement.rollouts, spec.granted_lanes, pool, free, order)
-    spreads = spec.kernels.context_parallel is ContextParallel.ULYSSES
-    chosen = None if demand is None else choose_lanes(lanes, demand, spreads=spreads)
+    chosen = None if demand is None else choose_lanes(lanes, demand)
     if chosen is None:
         raise LanesTaken(f"run {run.pk} found its lanes taken")
     return placement.with_trainers_at(chosen.trainer_positions), chosen

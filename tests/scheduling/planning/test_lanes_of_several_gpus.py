@@ -121,7 +121,7 @@ def test_no_plan_trains_on_a_lane_of_several_gpus_whatever_the_pool(widths: list
     """12 heads and 14,040 tokens, which each of these numbers divides."""
     spec, devices = auto(len(widths), path), [several("h100", width) for width in widths]
     if 1 not in widths:
-        with pytest.raises(ValueError, match="must have a lane of one GPU that trains, got .* `gpus_per_lane`"):
+        with pytest.raises(ValueError, match=r"must have a lane of one GPU that trains, got .* `gpus_per_lane`"):
             plan(spec, devices=devices)
         return
     made = plan(spec, devices=devices)

@@ -109,7 +109,10 @@ def test_tiles_are_as_large_as_diffusers_makes_them(name: str) -> None:
         vae = published.kind(**{**published.config, **sizes})
     decoding = published.profile.decoding
     if sizes:
-        assert (vae.tile_sample_min_size, vae.tile_overlap_factor) == (decoding.tile, 1 - decoding.stride / decoding.tile)
+        assert (vae.tile_sample_min_size, vae.tile_overlap_factor) == (
+            decoding.tile,
+            1 - decoding.stride / decoding.tile,
+        )
     else:
         assert (vae.tile_sample_min_height, vae.tile_sample_stride_height) == (decoding.tile, decoding.stride)
         assert (vae.tile_sample_min_width, vae.tile_sample_stride_width) == (decoding.tile, decoding.stride)

@@ -177,8 +177,8 @@ def _why_memory_does_not(request: PlanRequest) -> str:
     if _decoding_decides(request):
         others.append("`sampling.vae_tiling: enabled` (decoding takes the most)")
     return (
-        f"`devices` must have memory for `{work.profile.name}`, got {_names(request)}: take devices with more memory, or "
-        f"{' or '.join(others)}"
+        f"`devices` must have memory for `{work.profile.name}`, got {_names(request)}: take devices with more memory, "
+        f"or {' or '.join(others)}"
     )
 
 
