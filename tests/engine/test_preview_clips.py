@@ -10,7 +10,7 @@ from diffusers import AutoencoderKLHunyuanVideo, WanPipeline
 
 from tests.engine.models.family_checks import load_family, with_random_lora
 from worker.contracts.adapter_files import AdapterFile
-from worker.contracts.names import ModelFamily, VaeTiling
+from worker.contracts.names import ModelFamily
 from worker.contracts.previews import PreviewJob
 from worker.contracts.sections import SamplingSpec
 from worker.engine import preview
@@ -87,7 +87,9 @@ def test_previews_are_decoded_in_tiles_where_lanes_decode_in_tiles(
     model = with_random_lora(load_family(ModelFamily.HUNYUAN_VIDEO, path))
     model.save_lora(str(tmp_path), lora_parameters(model.transformer))
     job = job_of(path, 1, "pytorch_lora_weights.safetensors")
-    sampling = SamplingSpec(num_eval_denoising_steps=2, guidance_scale=2.0, vae_tiling=VaeTiling(vae_tiling))
+    sampling = SamplingSpec.model_validate(
+        {"num_eval_denoising_steps": 2, "guidance_scale": 2.0, "vae_tiling": vae_tiling}
+    )
     job = job.model_copy(update={"family": ModelFamily.HUNYUAN_VIDEO, "sampling": sampling})
     in_tiles: list[bool] = []
     decode = AutoencoderKLHunyuanVideo.decode

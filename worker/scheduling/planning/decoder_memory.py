@@ -25,7 +25,7 @@ def decoding_bytes(work: Workload) -> float:
     """The most bytes that exist beside the weights while samples of a fragment are decoded, after the transformer's
     activations are gone."""
     decoding, height, width = work.profile.decoding, work.height, work.width
-    output = OUTPUT_CHANNELS * work.num_pixels
+    output: float = OUTPUT_CHANNELS * work.num_pixels
     pixels, blended = height * width, 0.0
     if work.tiles_decoding and decoding.is_divided(height, width):
         pixels = decoding.largest_tile(height, width)
