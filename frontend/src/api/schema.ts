@@ -6334,7 +6334,8 @@ export interface components {
             readonly attention: components["schemas"]["AttentionBackend"];
             /**
              * @description How a rollout lane of several GPUs computes one prediction; of no effect on lanes of one. `auto` is usual, `off`
-             *     for comparing. Their number must divide the number of attention heads, or the lane refuses to load.
+             *     for comparing. Their number must divide the attention heads and the tokens of a sample: a run gets no other lanes,
+             *     and is refused where too few are left.
              * @default auto
              */
             readonly context_parallel: components["schemas"]["ContextParallel"];
