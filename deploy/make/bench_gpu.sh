@@ -7,6 +7,10 @@ export PYTHONUNBUFFERED=1
 base=${TANDEM_PYTHON:-python3}
 
 if ! { [ -d .wheels ] && "$base" -c 'import torch' >/dev/null 2>&1; }; then
+  if [ -d .wheels ] && [ ! -d .venv ]; then
+    echo "$base has no torch that can be imported: .wheels are left alone, and the locks are installed into .venv." >&2
+    echo "On a bare machine, name the Python that has torch in TANDEM_PYTHON." >&2
+  fi
   deploy/make/bootstrap.sh dev
   exec .venv/bin/python -m tests.bench.gpu "$@"
 fi

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from catalog.base_models import FAMILY_OF_PIPELINE
-from worker.contracts.families import size_multiple, size_problem
+from worker.contracts.context_parallel import DividedShape
+from worker.contracts.families import FAMILY_TRAITS, size_multiple, size_problem
 from worker.contracts.names import ModelFamily
 from worker.contracts.run_spec import RunSpec
 
@@ -42,6 +43,24 @@ def model_problems(spec: RunSpec, resolved_path: str) -> dict[str, str]:
         f"sampling.{name}": size_problem(name, getattr(spec.sampling, name), multiple) for name in ("height", "width")
     }
     return {path: problem for path, problem in problems.items() if problem is not None}
+
+
+def divided_shape(spec: RunSpec, resolved_path: str) -> DividedShape | None:
+    """What of a prediction is divided over the GPUs of a lane, by the configs; `None` where they are not here."""
+    folder, sampling = Path(resolved_path), spec.sampling
+    transformer, vae = (_config(folder / part / "config.json") for part in ("transformer", "vae"))
+    if transformer is None or vae is None or not isinstance(heads := transformer.get("num_attention_heads"), int):
+        return None
+    side = size_multiple(spec.base_model.family, transformer=transformer, vae=vae)
+    frames_per_latent = FAMILY_TRAITS[spec.base_model.family].frames_per_latent or 1
+    num_latent_frames = (sampling.num_frames - 1) // frames_per_latent + 1
+    return DividedShape(
+        num_heads=heads,
+        num_tokens=(sampling.height // side) * (sampling.width // side) * num_latent_frames,
+        height=sampling.height,
+        width=sampling.width,
+        num_frames=sampling.num_frames,
+    )
 
 
 def _config(file: Path) -> Mapping[str, Any] | None:

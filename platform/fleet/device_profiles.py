@@ -1,17 +1,23 @@
 """The hardware profile of a device of the pool: a known card's, or what is known of the card itself."""
 
 from fleet.models import Gpu
-from worker.contracts.device_names import known_profile
+from worker.contracts.device_names import divided, known_profile, several
 from worker.contracts.node_reports import GpuIdentity
 from worker.scheduling.profiles.described_cards import card_name
 
 
 def profile_name(device: str) -> str | None:
-    """The name of the planner's profile for a device, by its driver's name.
+    """The name of the planner's profile for a lane's device, by its driver's name.
 
     A card that the planner does not know is described by what its node reports: its memory, and the rates that were
     measured on it. `None` where no node has reported such a card yet.
     """
+    number, card = divided(device)
+    found = _profile_of_one(card)
+    return None if found is None else several(found, number)
+
+
+def _profile_of_one(device: str) -> str | None:
     known = known_profile(device)
     if known is not None or not device:
         return known

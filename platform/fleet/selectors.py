@@ -14,6 +14,7 @@ from fleet.lane_demand import kind_for, lane_number
 from fleet.lane_layout import NOT_OFFERED
 from fleet.models import Gpu, GpuTest, Lane, LaneKind, LaneUse, Node, NodeAgent, Pool, ServiceState, StateChange
 from worker.contracts.device_masks import takes_uuid
+from worker.contracts.device_names import several
 from worker.contracts.lanes import DEFAULT_POOL, LaneGrant
 from worker.contracts.names import LaneRole
 
@@ -52,6 +53,12 @@ def num_slots_beside_gpus(pool: str) -> int:
     for node, kind, number in lanes.order_by().values_list("node_id", "kind").annotate(Count("pk")):
         by_node[node][kind] += number
     return sum(min(kinds[LaneKind.CPU], kinds[LaneKind.GPU]) for kinds in by_node.values())
+
+
+def all_devices(pool: str) -> dict[str, int]:
+    """Number of the pool's lanes that can generate or train by device, whether they take work or not."""
+    lanes = Lane.objects.filter(pool=pool, kind=trainer_kind(pool)).exclude(reason=NOT_OFFERED)
+    return _by_device(lanes)
 
 
 def free_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
@@ -189,7 +196,7 @@ def trainer_kind(pool: str) -> LaneKind:
 def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
     """Devices of the rollout and trainer lanes that the attempt holds, in the order of allocation."""
     lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).exclude(role=LaneRole.REWARD.value)
-    return tuple(_device(lane) for lane in _in_order(lanes))
+    return tuple(lane.device_kind for lane in _in_order(lanes))
 
 
 def kinds_by_lane(run_id: UUID, attempt: int) -> dict[str, LaneKind]:
@@ -201,7 +208,7 @@ def kinds_by_lane(run_id: UUID, attempt: int) -> dict[str, LaneKind]:
 def devices_by_lane(run_id: UUID, attempt: int) -> dict[str, str]:
     """Devices of the lanes that the attempt holds, by name, in the pool's order."""
     lanes = _in_order(Lane.objects.filter(run_id=run_id, attempt=attempt))
-    return {lane.name_in_run: _device(lane) for lane in lanes}
+    return {lane.name_in_run: lane.device_kind for lane in lanes}
 
 
 def holders() -> list[HoldingAttempt]:
@@ -240,7 +247,7 @@ def grants_with_devices(run_id: UUID, attempt: int) -> tuple[tuple[LaneGrant, st
     """As `grants_of`, each with its device. Read at once, since lanes join and leave a run while it works."""
     lanes = _in_order(Lane.objects.filter(run_id=run_id, attempt=attempt))
     order = sorted(lanes, key=lambda lane: (ROLE_ORDER.index(lane.role), lane_number(lane.name_in_run)))
-    return tuple((grant_of(lane), _device(lane)) for lane in order)
+    return tuple((grant_of(lane), lane.device_kind) for lane in order)
 
 
 def grant_of_preview(preview_id: UUID) -> LaneGrant | None:
@@ -340,17 +347,15 @@ def _in_order(lanes: QuerySet[Lane]) -> QuerySet[Lane]:
     return lanes.order_by("node__name", "index").select_related("node").prefetch_related("gpus__node")
 
 
-def _device(lane: Lane) -> str:
-    return CPU if lane.kind == LaneKind.CPU else lane.accelerator
-
-
 def _by_device(lanes: QuerySet[Lane]) -> dict[str, int]:
     """Number of the lanes, which are of one kind, by device."""
     plain = lanes.select_related(None).prefetch_related(None).order_by()
     # A lane of several GPUs, which are alike, has as many rows.
-    rows = plain.values_list("pk", "kind", "gpus__accelerator")
-    devices = {pk: CPU if kind == LaneKind.CPU else device or "" for pk, kind, device in rows}
-    return dict(Counter(devices.values()))
+    rows = Counter(plain.values_list("pk", "kind", "gpus__accelerator"))
+    devices = (
+        CPU if kind == LaneKind.CPU else several(device or "", number) for (_, kind, device), number in rows.items()
+    )
+    return dict(Counter(devices))
 
 
 def _of_pool(lanes: QuerySet[Lane], pool: str | None) -> QuerySet[Lane]:

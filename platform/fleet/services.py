@@ -25,6 +25,7 @@ from fleet.models import Lane, LaneUse
 from fleet.pools.pool_changes import publish_holders
 from fleet.selectors import grant_of, pool_lanes
 from fleet.signals import announce_lanes
+from worker.contracts.device_names import can_train, divided
 from worker.contracts.lanes import LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole, RewardDevice
 
@@ -82,7 +83,7 @@ def allocate_more(
     """Allocate further lanes to an attempt that holds some; None if the free lanes do not suffice for all of them."""
     held = Lane.objects.filter(run_id=holder.run_id, attempt=holder.attempt)
     near = set(held.values_list("node__name", flat=True))
-    own = set(held.values_list("gpus__accelerator", flat=True))
+    own = {lane.device_kind for lane in held.prefetch_related("gpus")}
     lanes_of_pool, taken = pool_lanes(pool), list[tuple[Lane, LaneRole, str]]()
     for more in wanted:
         kind = kind_for(more.role, lanes_of_pool, rewards_on=rewards_on)
@@ -99,13 +100,15 @@ def allocate_more(
     return tuple(grant_of(lane) for lane, _, _ in taken)
 
 
-def _demand(more: WantedLanes, own: Collection[str | None], free: Mapping[str, int]) -> LaneDemand | None:
+def _demand(more: WantedLanes, own: Collection[str], free: Mapping[str, int]) -> LaneDemand | None:
     """The lanes of one role by device: of one kind where that is possible, and of the holder's `own` kinds first, since
-    the lanes of a gang wait for each other."""
+    the lanes of a gang wait for each other; of as few GPUs as there are, which are enough to train."""
     if more.device is not None:
         free = {more.device: free.get(more.device, 0)}
+    if more.role is LaneRole.TRAINER:
+        free = {device: number for device, number in free.items() if can_train(device)}
     enough = [device for device, number in free.items() if number >= more.number]
-    order = sorted(enough or free, key=lambda device: (device not in own, device))
+    order = sorted(enough or free, key=lambda device: (device not in own, divided(device)))
     devices = taken_in_order(free, more.number, order)
     if devices.total() < more.number:
         return None

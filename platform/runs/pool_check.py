@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from accounts.models import Project
 from fleet.lane_demand import fits, kind_for, kinds_wanted, shrunk
 from fleet.models import LaneKind, Pool
-from fleet.selectors import all_lanes, num_slots_beside_gpus
+from fleet.selectors import all_devices, all_lanes, num_slots_beside_gpus
 from fleet.shares.shares import pools_open_to, scarce_kind, shares
+from runs.planning.usable_devices import width_problems
 from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole, RewardDevice
 from worker.contracts.run_spec import RunSpec
@@ -29,7 +30,8 @@ def pool_problems(spec: RunSpec, project: Project | None, *, any_size: bool = Fa
     if not lanes or any_size:
         return {}
     others = Pool.objects.values_list("pk", flat=True) if project is None else pools_open_to(project)
-    return _too_large(spec, lanes, [name for name in others if name != wanted.pool]) or _unshareable(wanted, lanes)
+    too_large = _too_large(spec, lanes, [name for name in others if name != wanted.pool])
+    return too_large or _unshareable(wanted, lanes) or width_problems(spec, all_devices(wanted.pool))
 
 
 def _unshareable(wanted: LaneSpec, lanes: Mapping[LaneKind, int]) -> dict[str, str]:

@@ -57,6 +57,7 @@ class Size:
             decoder_flops_per_pixel=0.0,
             decoder_parameters=0.0,
             decoder_values_per_pixel=0.0,
+            decoding=FLUX.decoding,
             source="built here: half of its blocks two-stream, half one-stream",
         )
 

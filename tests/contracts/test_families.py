@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.families import FAMILY_TRAITS, decodes_in_tiles
 from worker.contracts.names import ModelFamily
 from worker.contracts.run_spec import RunSpec
 
@@ -61,3 +61,13 @@ def test_the_low_noise_expert_has_a_scale_of_its_own_until_training_names_one_fo
     trained = spec("wan22", **both, train_guidance_scale=4.0).sampling
     assert (trained.training_guidance, trained.training_guidance_2) == (4.0, None)
     assert not trained.trains_as_it_samples
+
+
+def test_decoding_in_tiles_is_the_users_choice_and_by_default_hunyuan_videos_alone() -> None:
+    for family in ModelFamily:
+        by_setting = {
+            setting: decodes_in_tiles(family, spec(family.value, vae_tiling=setting).sampling)
+            for setting in ("auto", "enabled", "disabled")
+        }
+        assert by_setting == {"auto": family is ModelFamily.HUNYUAN_VIDEO, "enabled": True, "disabled": False}
+        assert decodes_in_tiles(family, spec(family.value).sampling) is by_setting["auto"]

@@ -79,13 +79,18 @@ def test_components_stored_in_shards_replace_those_of_the_base_model(
     assert not np.array_equal(drawn["base-0-0.png"], drawn["lora-0-0.png"])
 
 
+@pytest.mark.parametrize(("vae_tiling", "is_tiled"), [("auto", True), ("enabled", True), ("disabled", False)])
 def test_previews_are_decoded_in_tiles_where_lanes_decode_in_tiles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vae_tiling: str, is_tiled: bool
 ) -> None:
     path = str(build_tiny_checkpoint(ModelFamily.HUNYUAN_VIDEO, tmp_path))
     model = with_random_lora(load_family(ModelFamily.HUNYUAN_VIDEO, path))
     model.save_lora(str(tmp_path), lora_parameters(model.transformer))
-    job = job_of(path, 1, "pytorch_lora_weights.safetensors").model_copy(update={"family": ModelFamily.HUNYUAN_VIDEO})
+    job = job_of(path, 1, "pytorch_lora_weights.safetensors")
+    sampling = SamplingSpec.model_validate(
+        {"num_eval_denoising_steps": 2, "guidance_scale": 2.0, "vae_tiling": vae_tiling}
+    )
+    job = job.model_copy(update={"family": ModelFamily.HUNYUAN_VIDEO, "sampling": sampling})
     in_tiles: list[bool] = []
     decode = AutoencoderKLHunyuanVideo.decode
 
@@ -96,4 +101,4 @@ def test_previews_are_decoded_in_tiles_where_lanes_decode_in_tiles(
     monkeypatch.setattr(AutoencoderKLHunyuanVideo, "decode", recording)
     monkeypatch.setattr(preview, "see_only", lambda device: None)
     assert len(list(preview.draw(job, tmp_path))) == 2
-    assert in_tiles == [True, True]
+    assert in_tiles == [is_tiled, is_tiled]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.names import GuidanceKind, ModelFamily, VaeTiling
 from worker.contracts.prompts import Prompt
 from worker.contracts.sections import SamplingSpec
 from worker.contracts.spec_bounds import MAX_SEQUENCE_LENGTH
@@ -39,6 +39,8 @@ class FamilyTraits:
     frames_per_latent: int | None = None
     """Frames that one latent frame stands for in a family that makes clips: a clip has a multiple of this plus 1
     frames. `None` for a family that makes pictures."""
+    tiles_by_default: bool = False
+    """Whether its autoencoder decodes in tiles where `sampling.vae_tiling` leaves it open."""
 
     @property
     def makes_clips(self) -> bool:
@@ -69,8 +71,17 @@ FAMILY_TRAITS: Mapping[ModelFamily, FamilyTraits] = {
         guidance=GuidanceKind.EMBEDDED,
         frames_per_latent=4,
         sequence_length=SequenceLength(default=256, most=256),
+        # Its authors' own sampling script does; a whole clip takes more memory to decode than the policy.
+        tiles_by_default=True,
     ),
 }
+
+
+def decodes_in_tiles(family: ModelFamily, sampling: SamplingSpec) -> bool:
+    """Whether samples larger than a tile are decoded in tiles. The autoencoder of every family can."""
+    if sampling.vae_tiling is VaeTiling.AUTO:
+        return FAMILY_TRAITS[family].tiles_by_default
+    return sampling.vae_tiling is VaeTiling.ENABLED
 
 
 def sampling_problems(family: ModelFamily, sampling: SamplingSpec) -> list[str]:

@@ -118,6 +118,14 @@ class SdeType(ExplainedName):
     DANCE = "dance", "DanceGRPO's SDE: as `flow`, but with the noise level as constant diffusion coefficient."
 
 
+class VaeTiling(ExplainedName):
+    """Whether the autoencoder decodes samples in tiles (diffusers' VAE tiling)."""
+
+    AUTO = "auto", "As the model's authors advise: enabled for HunyuanVideo, else disabled."
+    ENABLED = "enabled", "Tiles that overlap and are blended: far less memory for large samples, slightly other pixels."
+    DISABLED = "disabled", "Whole pictures, or all of a frame at once."
+
+
 class Placement(ExplainedName):
     """How generation and training are placed on the lanes."""
 

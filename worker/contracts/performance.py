@@ -102,7 +102,8 @@ class PerformanceSpec(Contract):
     times as fast as FlashAttention-2. CPU lanes use the default in place of kernels for accelerators."""
     context_parallel: ContextParallel = ContextParallel.AUTO
     """How a rollout lane of several GPUs computes one prediction; of no effect on lanes of one. `auto` is usual, `off`
-    for comparing. Their number must divide the number of attention heads, or the lane refuses to load."""
+    for comparing. Their number must divide the attention heads and the tokens of a sample: a run gets no other lanes,
+    and is refused where too few are left."""
 
     def chosen(
         self,

@@ -17,6 +17,7 @@ from worker.contracts.names import (
     SdeType,
     StaleClip,
     TrainerAssist,
+    VaeTiling,
 )
 from worker.contracts.prompts import Prompt, require_different
 from worker.contracts.spec_bounds import (
@@ -133,6 +134,12 @@ class SamplingSpec(Contract):
     batched_cfg: bool = False
     """Compute both predictions of true CFG in one forward pass of twice the batch. Faster where a batch leaves the GPU
     underused, at the price of activation memory; leave it off when memory is short."""
+    vae_tiling: VaeTiling = VaeTiling.AUTO
+    """Whether the autoencoder decodes in tiles, wherever samples are decoded: in training, evaluation and previews.
+    `auto` is usual; `enabled` is for samples whose decoding takes more memory than the policy, as clips of Wan of 720
+    rows do. Tiles overlap and are blended, so pixels differ a little from those of whole samples: rewards see them, and
+    runs with and without it are not to be compared closely. Samples no larger than a tile are not divided (1024 × 1024
+    for most picture models, 256 × 256 for Qwen-Image, Wan and HunyuanVideo)."""
     sde_type: SdeType = SdeType.FLOW
     """Formula of the stochastic denoising steps. `flow` is Flow-GRPO's SDE; `dance` is DanceGRPO's, with the same noise
     strength at every step; `cps` replaces noise instead of adding to it, so samples stay cleaner (arXiv 2509.05952).

@@ -140,8 +140,8 @@ def draw(job: PreviewJob, folder: Path) -> Iterator[tuple[PreviewImageName, np.n
     pipeline = load_pipeline(
         adapter.pipeline_class, job.base_model_path, device=device, dtype=dtype, vae_dtype=adapter.vae_dtype
     )
-    # The adapter's constructor configures the pipeline as on lanes, e.g. the tiled decoding of HunyuanVideo.
-    adapter(pipeline, job.base_model_path, device, dtype)
+    # The adapter configures the pipeline as on lanes: attention without padding, decoding in tiles.
+    adapter(pipeline, job.base_model_path, device, dtype).use_sampling(job.sampling)
     pipeline.set_progress_bar_config(disable=True)
     yield from _draw_all(job, adapter, pipeline, with_adapter=False)
     if len(job.files) == 1:

@@ -6340,7 +6340,8 @@ export interface components {
             readonly attention: components["schemas"]["AttentionBackend"];
             /**
              * @description How a rollout lane of several GPUs computes one prediction; of no effect on lanes of one. `auto` is usual, `off`
-             *     for comparing. Their number must divide the number of attention heads, or the lane refuses to load.
+             *     for comparing. Their number must divide the attention heads and the tokens of a sample: a run gets no other lanes,
+             *     and is refused where too few are left.
              * @default auto
              */
             readonly context_parallel: components["schemas"]["ContextParallel"];
@@ -8483,6 +8484,7 @@ export interface components {
              *       "negative_prompt": "",
              *       "max_sequence_length": null,
              *       "batched_cfg": false,
+             *       "vae_tiling": "auto",
              *       "sde_type": "flow",
              *       "noise_level": 0.7,
              *       "sde_start": 0,
@@ -8962,6 +8964,15 @@ export interface components {
              * @default false
              */
             readonly batched_cfg: boolean;
+            /**
+             * @description Whether the autoencoder decodes in tiles, wherever samples are decoded: in training, evaluation and previews.
+             *     `auto` is usual; `enabled` is for samples whose decoding takes more memory than the policy, as clips of Wan of 720
+             *     rows do. Tiles overlap and are blended, so pixels differ a little from those of whole samples: rewards see them, and
+             *     runs with and without it are not to be compared closely. Samples no larger than a tile are not divided (1024 × 1024
+             *     for most picture models, 256 × 256 for Qwen-Image, Wan and HunyuanVideo).
+             * @default auto
+             */
+            readonly vae_tiling: components["schemas"]["VaeTiling"];
             /**
              * @description Formula of the stochastic denoising steps. `flow` is Flow-GRPO's SDE; `dance` is DanceGRPO's, with the same noise
              *     strength at every step; `cps` replaces noise instead of adding to it, so samples stay cleaner (arXiv 2509.05952).
@@ -9928,6 +9939,12 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["UsageRow"][];
         };
+        /**
+         * VaeTiling
+         * @description Whether the autoencoder decodes samples in tiles (diffusers' VAE tiling).
+         * @enum {string}
+         */
+        readonly VaeTiling: "auto" | "enabled" | "disabled";
         readonly Validation: {
             readonly ok: boolean;
             /** @description Messages by dotted field path. */
@@ -10568,6 +10585,7 @@ export type TwoExpertFamily = components['schemas']['TwoExpertFamily'];
 export type UnitEnum = components['schemas']['UnitEnum'];
 export type UsageRow = components['schemas']['UsageRow'];
 export type UsageRowPage = components['schemas']['UsageRowPage'];
+export type VaeTiling = components['schemas']['VaeTiling'];
 export type Validation = components['schemas']['Validation'];
 export type Vendor = components['schemas']['Vendor'];
 export type VerdictReward = components['schemas']['VerdictReward'];
@@ -15376,6 +15394,7 @@ export const transitionItemTypeValues: ReadonlyArray<FlattenedDeepRequired<compo
 export const tuningValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Tuning"]> = ["lora", "full"];
 export const twoExpertFamilyValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TwoExpertFamily"]> = ["wan22"];
 export const unitEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["UnitEnum"]> = ["cost", "gpu_hours"];
+export const vaeTilingValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["VaeTiling"]> = ["auto", "enabled", "disabled"];
 export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Vendor"]> = ["nvidia", "amd", "ascend"];
 export const verdictRewardValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["VerdictReward"]> = ["shape_judge"];
 export const viewQueryGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ViewQueryGroupEnum"]> = ["project", "state", "tag", "user", "pool", "model", "preset", "algorithm"];

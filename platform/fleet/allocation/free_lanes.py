@@ -7,6 +7,7 @@ from django.db.models import Count, QuerySet
 from fleet.allocation.lane_choice import FreeLane
 from fleet.models import Gpu, Lane, LaneKind
 from fleet.selectors import CPU
+from worker.contracts.device_names import several
 
 RACK = "rack"
 """The label of a node that says in which rack it stands."""
@@ -28,13 +29,12 @@ def described(lanes: QuerySet[Lane]) -> list[FreeLane]:
                 key=pk,
                 node=node,
                 index=index,
-                device=CPU if kind == LaneKind.CPU else next((model for _, model, _ in gpus), ""),
+                device=CPU if kind == LaneKind.CPU else several(next((model for _, model, _ in gpus), ""), len(gpus)),
                 uuids=tuple(uuid for uuid, _, _ in gpus if uuid),
                 nvlink_peers=frozenset(peer for each in topologies for peer in each.get("nvlink_peers", ())),
                 numa_node=numa_nodes.pop() if len(numa_nodes) == 1 else None,
                 rack=labels.get(RACK, ""),
                 is_node_whole=(node_id, kind) not in broken,
-                num_gpus=len(gpus),
             )
         )
     return found

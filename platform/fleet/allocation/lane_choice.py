@@ -7,8 +7,7 @@ Trainers are a gang that all-reduces in every optimizer step, so their links com
 alone and take what is left over. Everywhere the group of lanes is taken that leaves the fewest over (best fit), so that
 whole nodes and islands stay whole for gangs to come.
 
-A lane of several GPUs only rollout makes use of, and only where the run spreads predictions over them: there rollout
-takes the widest lanes, elsewhere every role takes the narrowest.
+Lanes of another number of GPUs are of another device (`2 × …`): who asks for lanes says which role takes them.
 
 Invariant: the order in which lanes are listed does not matter. What no node agent has reported counts as not there:
 without links a node's NUMA nodes are its islands, and without those the whole node is one.
@@ -35,7 +34,7 @@ class FreeLane:
     index: int
     """Its index on its node."""
     device: str
-    """Its accelerator, or `cpu`."""
+    """Its accelerator, with their number before it where it has several; or `cpu`."""
     uuids: tuple[str, ...] = ()
     nvlink_peers: frozenset[str] = frozenset()
     """UUIDs of the GPUs that its own reach over NVLink."""
@@ -43,7 +42,6 @@ class FreeLane:
     rack: str = ""
     is_node_whole: bool = True
     """Whether no other lane of its kind is held on its node."""
-    num_gpus: int = 1
 
     @property
     def place(self) -> tuple[str, int, int]:
@@ -96,14 +94,12 @@ def choose_lanes(
     demand: LaneDemand,
     *,
     near: Collection[str] = (),
-    spreads: bool = False,
     shares: bool = False,
 ) -> ChosenLanes | None:
     """The lanes for the whole demand; `None` if the free ones do not suffice.
 
     Args:
         near: names of nodes on which the run holds lanes already.
-        spreads: the run's rollout lanes compute on all of their GPUs.
         shares: each reward lane computes on the GPU of a lane that generates, so it must be on that one's node.
     """
     lanes: Lanes = sorted(free, key=_place)
@@ -112,32 +108,17 @@ def choose_lanes(
     )
     if not _suffice(lanes, of_trainers + of_rollouts + of_rewards):
         return None
-    trainers = _gang(_narrowest(lanes, of_trainers), of_trainers, near)
+    trainers = _gang(lanes, of_trainers, near)
     lanes = _without(lanes, trainers)
     near = {*near, *(lane.node for lane in trainers)}
-    suitable = _widest(lanes, of_rollouts) if spreads else _narrowest(lanes, of_rollouts + of_rewards)
-    rollouts = _fill(suitable, of_rollouts, near)
-    lanes = _narrowest(_without(lanes, rollouts), of_rewards)
+    rollouts = _fill(lanes, of_rollouts, near)
+    lanes = _without(lanes, rollouts)
     if shares:
         lanes = _beside(lanes, rollouts or trainers)
         if not _suffice(lanes, of_rewards):
             return None
     rewards = _fill(lanes, of_rewards, {*near, *(lane.node for lane in rollouts)})
     return ChosenLanes(*(tuple(sorted(of_role, key=_place)) for of_role in (trainers, rollouts, rewards)))
-
-
-def _narrowest(lanes: Lanes, wanted: Counter[str]) -> Lanes:
-    """The lanes of as few GPUs each as suffice."""
-    widths = sorted({lane.num_gpus for lane in lanes})
-    by_width = ([lane for lane in lanes if lane.num_gpus <= width] for width in widths)
-    return next((narrow for narrow in by_width if _suffice(narrow, wanted)), lanes)
-
-
-def _widest(lanes: Lanes, wanted: Counter[str]) -> Lanes:
-    """The lanes of as many GPUs each as suffice."""
-    widths = sorted({lane.num_gpus for lane in lanes}, reverse=True)
-    by_width = ([lane for lane in lanes if lane.num_gpus >= width] for width in widths)
-    return next((wide for wide in by_width if _suffice(wide, wanted)), lanes)
 
 
 def _gang(lanes: Lanes, wanted: Counter[str], near: Collection[str]) -> Lanes:

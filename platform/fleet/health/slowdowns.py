@@ -21,7 +21,7 @@ def note_speeds(run_id: UUID, attempt: int, measured: MeasuredCostTable) -> list
     """Write how the GPUs of the attempt's lanes compare with their peers; returns the names of those that are slow."""
     lanes = Lane.objects.filter(run_id=run_id, attempt=attempt, kind=LaneKind.GPU).prefetch_related("gpus")
     by_name = {lane.name_in_run: lane for lane in lanes}
-    compared = compare_lanes(measured, {name: _device(lane) for name, lane in by_name.items()})
+    compared = compare_lanes(measured, {name: lane.device_kind for name, lane in by_name.items()})
     slow = []
     for name, comparison in compared.items():
         # Which GPU of several holds the others up is not measured: the first stands for all.
@@ -29,12 +29,6 @@ def note_speeds(run_id: UUID, attempt: int, measured: MeasuredCostTable) -> list
             _note(gpu, comparison)
             slow += [gpu.name] if comparison.is_slow else []
     return slow
-
-
-def _device(lane: Lane) -> str:
-    """What lanes are peers by: several GPUs of a model generate faster than one."""
-    number = len(lane.gpus.all())
-    return lane.accelerator if number <= 1 else f"{number} × {lane.accelerator}"
 
 
 def _note(gpu: Gpu, comparison: Comparison) -> None:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from accounts.models import Project
 from fleet.models.pools import Pool
 from fleet.models.service_states import InService
+from worker.contracts.device_names import several
 from worker.contracts.lanes import DEFAULT_POOL, MAX_POOL_NAME_CHARS
 
 
@@ -100,6 +101,12 @@ class Lane(InService):
     def accelerator(self) -> str:
         """The model of its GPUs, which are all the same; empty if unknown, and for CPU lanes."""
         return next((gpu.accelerator for gpu in self.gpus.all()), "")
+
+    @property
+    def device_kind(self) -> str:
+        """The name by which lanes are alike: its accelerator's, before it their number where it has several; `cpu` for
+        CPU lanes."""
+        return LaneKind.CPU.value if self.kind == LaneKind.CPU else several(self.accelerator, len(self.gpus.all()))
 
 
 class LaneUse(models.Model):

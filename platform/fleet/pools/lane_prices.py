@@ -8,6 +8,7 @@ from django.db.models import F
 from django.db.models.functions import Coalesce
 
 from fleet.models import Gpu
+from worker.contracts.device_names import several
 
 
 def mean_lane_prices(pool: str) -> dict[str, Decimal]:
@@ -15,10 +16,10 @@ def mean_lane_prices(pool: str) -> dict[str, Decimal]:
     installation counts; devices without a price are left out."""
     price = Coalesce(F("price_per_gpu_hour"), F("lane__node__price_per_gpu_hour"))
     priced = Gpu.objects.filter(lane__pool=pool).exclude(lane=None).annotate(price=price).exclude(price=None)
-    by_lane: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
-    for device, lane, of_gpu in priced.values_list("accelerator", "lane", "price"):
-        by_lane[device, lane] += of_gpu
+    by_lane: dict[int, list[tuple[str, Decimal]]] = defaultdict(list)
+    for lane, device, of_gpu in priced.values_list("lane", "accelerator", "price"):
+        by_lane[lane].append((device, of_gpu))
     by_device: dict[str, list[Decimal]] = defaultdict(list)
-    for (device, _), of_lane in by_lane.items():
-        by_device[device].append(of_lane)
+    for gpus in by_lane.values():
+        by_device[several(gpus[0][0], len(gpus))].append(sum((price for _, price in gpus), Decimal(0)))
     return {device: mean(prices) for device, prices in by_device.items()}

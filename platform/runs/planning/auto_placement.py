@@ -20,6 +20,7 @@ from runs.models import Run
 from runs.planning.device_order import best_first
 from runs.planning.plan_body import PlanBody, PlanPreview
 from runs.planning.plan_cache import ChosenPlan, PlanningFailed, planned
+from runs.planning.usable_devices import usable
 from worker.contracts.names import Placement, RewardDevice
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.scoring_choice import scoring_choice
@@ -59,6 +60,7 @@ def choose(run: Run, free: Mapping[str, int]) -> ResolvedPlacement | None:
     plan that is needed; the caller should retry later.
     """
     asked = run.sized_spec
+    free = usable(asked, free)
     order = best_first(asked, free)
     if asked.pipeline.placement is not Placement.AUTO:
         return _settled(ResolvedPlacement(asked), free, order)
@@ -168,7 +170,7 @@ def hypothetical_plan(asked: RunSpec) -> PlanPreview:
     If the pool has too few lanes, the missing ones are assumed to be of its most frequent device. Raises
     `PlanningFailed`.
     """
-    devices = Counter(pool_devices(asked.lanes.pool))
+    devices = Counter(usable(asked, pool_devices(asked.lanes.pool)))
     if not devices:
         raise PlanningFailed(
             f"the pool {asked.lanes.pool} has no lanes that take work: add a node to it, or choose another"
@@ -206,6 +208,6 @@ def _price(asked: RunSpec, devices: list[str]) -> tuple[float | None, int]:
 def can_be_planned(asked: RunSpec) -> bool:
     """Whether the run fits lanes of the pool, free or not. Raises `PlanBeingMade`."""
     try:
-        return _fastest(asked, pool_devices(asked.lanes.pool), wait=False) is not None
+        return _fastest(asked, usable(asked, pool_devices(asked.lanes.pool)), wait=False) is not None
     except PlanningFailed:
         return False

@@ -42,7 +42,6 @@ from runs.run_queue import WAITING_STATES, current_queue, pools_with_queues, wai
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.names import LaneRole, RewardDevice
-from worker.contracts.performance import ContextParallel
 from worker.contracts.states import RunState
 from worker.contracts.task_names import DISPATCH_RUNS, LAUNCH_RUN
 
@@ -193,9 +192,8 @@ def _chosen(
     demand = with_rewards(placement.trainers, placement.rollouts, spec.granted_lanes, pool, free, order)
     if demand is None:
         return None
-    spreads = spec.kernels.context_parallel is ContextParallel.ULYSSES
     shares = spec.lanes.rewards_on is RewardDevice.SHARED_GPU and LaneKind.GPU in pool
-    return choose_lanes(lanes, demand, spreads=spreads, shares=shares)
+    return choose_lanes(lanes, demand, shares=shares)
 
 
 def _placement(run: Run, free: Mapping[str, int]) -> ResolvedPlacement | None:

@@ -80,7 +80,13 @@ class LoadedModel:
     def adapter(self, spec: RunSpec, performance: PerformanceSpec | None = None, *, is_trained: bool) -> ModelAdapter:
         """The engine's model as a rollout lane loads it; without LoRA layers unless `is_trained`."""
         with resident(self.resident):
-            adapter = load_model(spec.base_model, self.resident.path, parts=WITHOUT_TEXT, performance=performance)
+            adapter = load_model(
+                spec.base_model,
+                self.resident.path,
+                parts=WITHOUT_TEXT,
+                sampling=spec.sampling,
+                performance=performance,
+            )
         if is_trained:
             adapter.prepare_training(spec)
         return adapter

@@ -255,7 +255,7 @@ def test_a_prompt_is_cut_off_where_the_pipeline_cuts_it(
     # another order for the pipeline's copies of a prompt than for one that is broadcast.
     length = 4 if FAMILY_TRAITS[family].sequence_length.is_padded else 2
     sampling = sampling_of(family, max_sequence_length=length)
-    cut = load_family(family, checkpoint_of(family), max_sequence_length=length)
+    cut = load_family(family, checkpoint_of(family), sampling=sampling)
     ours = draw_with_adapter(cut, sampling).latents
     assert torch.equal(ours, draw_with_diffusers(pipeline, model, sampling).latents)
     assert not torch.equal(ours, draw_with_adapter(model, sampling_of(family)).latents)

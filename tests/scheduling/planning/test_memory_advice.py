@@ -1,12 +1,13 @@
 """A run whose lanes do not fit in memory is warned of, with numbers and a change that makes it fit."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory_advice import memory_warnings
-from worker.scheduling.profiles.hardware import H100, L40S
+from worker.scheduling.profiles.hardware import GB, H100, L40S
 
 
 def spec(path: str = "Qwen/Qwen-Image", **sections: Any) -> RunSpec:
@@ -68,3 +69,25 @@ def test_full_tuning_that_does_not_fit_is_warned_of_with_the_hosts_bytes() -> No
 def test_where_full_tuning_never_fits_lora_is_proposed() -> None:
     huge = spec(**FULL, sampling={"height": 4096, "width": 4096})
     assert any(warning.endswith("or train a LoRA (`tuning: lora`).") for warning in memory_warnings(huge, [L40S]))
+
+
+def clips(**sections: Any) -> RunSpec:
+    return spec(
+        "Wan-AI/Wan2.1-T2V-1.3B",
+        base_model={"family": "wan"},
+        **{"sampling": {"height": 720, "width": 1280, "num_frames": 33}, "lora": {"rank": 16}, **sections},
+    )
+
+
+def test_a_lane_that_only_decoding_is_too_much_for_is_told_of_tiles() -> None:
+    smaller = replace(L40S, memory_bytes=24 * GB)
+    rollout, *_ = memory_warnings(clips(), [smaller])
+    assert "(decoder 19." in rollout
+    assert rollout.endswith("It would fit with `sampling.vae_tiling: enabled`, which changes samples slightly.")
+    tiled = clips(sampling={"height": 720, "width": 1280, "num_frames": 33, "vae_tiling": "enabled"})
+    assert not any("rollout" in warning for warning in memory_warnings(tiled, [smaller]))
+
+
+def test_tiles_are_not_proposed_where_the_policy_is_what_is_too_large() -> None:
+    for warning in memory_warnings(clips(), [replace(L40S, memory_bytes=4 * GB)]):
+        assert "vae_tiling" not in warning

@@ -19,6 +19,7 @@ import torch
 from diffusers import ContextParallelConfig
 from torch.distributed.device_mesh import init_device_mesh
 
+from worker.contracts.context_parallel import DividedShape
 from worker.contracts.performance import SPREADABLE_FAMILIES
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
@@ -41,20 +42,16 @@ def check_spreadable(model: ModelAdapter, sampling: SamplingSpec, size: int) -> 
         raise ModelLoadError(f"{setting} {size} GPUs and {model.family}: diffusers has no plan for its transformer")
     shape = model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
     for expert in experts_of(model.transformer).values():
-        if (num_tokens := _num_tokens(expert, torch.empty(1, *shape, device="meta"))) % size:
-            raise ModelLoadError(
-                f"{setting} {size} GPUs, since {size} does not divide the {num_tokens} tokens of a sample of "
-                f"{sampling.height} × {sampling.width} pixels and {sampling.num_frames} frames: turn it off, or take a "
-                f"`sampling.width` whose number of tokens in a row is a multiple of {size}"
-            )
-        num_heads: int = expert.config.num_attention_heads
-        if num_heads % size:
-            fitting = ", ".join(str(number) for number in range(1, num_heads + 1) if num_heads % number == 0)
-            raise ModelLoadError(
-                f"{setting} {size} GPUs, since {size} does not divide the {num_heads} attention heads of the model: "
-                f"turn it off, so that the lane computes on its first GPU, or have a pool admin set `gpus_per_lane` "
-                f"of the node to one of {fitting}"
-            )
+        num_tokens = _num_tokens(expert, torch.empty(1, *shape, device="meta"))
+        divided = DividedShape(
+            num_heads=expert.config.num_attention_heads,
+            num_tokens=num_tokens,
+            height=sampling.height,
+            width=sampling.width,
+            num_frames=sampling.num_frames,
+        )
+        if problem := divided.problem(size):
+            raise ModelLoadError(problem)
 
 
 def spread(transformer: torch.nn.Module, device: torch.device, size: int) -> None:

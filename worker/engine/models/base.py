@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
+from worker.contracts.families import decodes_in_tiles
 from worker.contracts.names import GuidanceKind, ModelFamily, Tuning
 from worker.contracts.performance import DIFFUSERS_CHOICE, PerformanceSpec
 from worker.contracts.prompts import Prompt
@@ -55,6 +56,15 @@ class ModelAdapter(PipelineAdapter):
         """The module that is trained: the pipeline's transformer, or `Experts` where it has more than one."""
         self._performance = DIFFUSERS_CHOICE
         self._tuning: Tuning | None = None
+
+    def use_sampling(self, sampling: SamplingSpec) -> None:
+        """Take what of `sampling` is a property of the loaded model: the length of prompts, and whether its autoencoder
+        decodes in tiles. Called before the first prompt and the first sample."""
+        self.max_sequence_length = sampling.max_sequence_length
+        if decodes_in_tiles(self.family, sampling):
+            self._pipeline.vae.enable_tiling()
+        else:
+            self._pipeline.vae.disable_tiling()
 
     # --- trainable parameters
 

@@ -45,8 +45,6 @@ class HunyuanVideoAdapter(ModelAdapter):
 
     def __init__(self, pipeline: Any, path: str, device: torch.device, dtype: torch.dtype) -> None:
         super().__init__(pipeline, path, device, dtype)
-        # A clip of training size takes more memory to decode in one piece than the policy; small ones are not tiled.
-        pipeline.vae.enable_tiling()
         for module in self.transformer.modules():
             if isinstance(getattr(module, "processor", None), HunyuanVideoAttnProcessor2_0):
                 module.processor = _UnmaskedAttention()

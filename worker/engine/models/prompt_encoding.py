@@ -188,7 +188,7 @@ class _Encoder:
                 device=self._device,
                 parts=TEXT_ONLY,
                 embeddings=self._embeddings,
-                max_sequence_length=self._spec.sampling.max_sequence_length,
+                sampling=self._spec.sampling,
             )
             self._model.encode_prompts(texts)
         except torch.OutOfMemoryError:

@@ -54,7 +54,7 @@ def load_model(
     device: str | torch.device | None = None,
     parts: frozenset[Part] = ALL_PARTS,
     embeddings: Embeddings | None = None,
-    max_sequence_length: int | None = None,
+    sampling: SamplingSpec | None = None,
     transformers: Mapping[str, torch.nn.Module] | None = None,
     performance: PerformanceSpec | None = None,
 ) -> ModelAdapter:
@@ -66,7 +66,7 @@ def load_model(
         device: where to load; by default the accelerator's current device.
         parts: the parts of the pipeline to load.
         embeddings: of the run's prompts, from `run_embeddings`; without text encoders, others are encoded on the CPU.
-        max_sequence_length: `sampling.max_sequence_length`.
+        sampling: the run's; by default what the spec has by default.
         transformers: transformers that exist already (e.g. sharded ones), by the pipeline's component name.
         performance: the kernels of the transformer; by default those that diffusers chooses.
 
@@ -89,7 +89,7 @@ def load_model(
             f"weights, got {base_model_path}: {advice(error, base_model_path)} ({error})"
         ) from error
     model.embeddings = embeddings or model.embeddings
-    model.max_sequence_length = max_sequence_length
+    model.use_sampling(sampling or SamplingSpec())
     model.use_kernels(performance or DIFFUSERS_CHOICE)
     return model
 

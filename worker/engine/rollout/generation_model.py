@@ -46,7 +46,7 @@ def load_generation_model(
         device=device,
         parts=parts,
         embeddings=embeddings,
-        max_sequence_length=spec.sampling.max_sequence_length,
+        sampling=spec.sampling,
         performance=spec.kernels,
     )
     model.prepare_training(spec)

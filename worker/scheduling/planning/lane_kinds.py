@@ -54,7 +54,7 @@ class LaneKinds:
     shared_switch: Seconds
     """The part of either switch that is divided by the number of ranks."""
     can_generate: npt.NDArray[np.bool_]
-    """Whether a rollout lane fits in memory."""
+    """Whether a rollout lane fits in memory, and the number of its GPUs divides what they share."""
     ranks_to_train: Seconds
     """The number of ranks from which on a trainer lane fits in memory; infinite where it never fits."""
     ranks_to_do_both: Seconds
@@ -95,6 +95,16 @@ class LaneKinds:
         """The same kinds for fragments of another size."""
         return replace(self, fragment=_fragment_seconds(self.generate, fragment_size))
 
+    def by_number_of_gpus(self, devices: Sequence[Accelerator]) -> "LaneKinds":
+        """The same kinds of which those of several GPUs never train, whatever their memory."""
+        device_of = dict(zip(self.of_lane, devices, strict=True))
+        is_wide = np.array([device_of[kind].num_gpus > 1 for kind in range(self.number.size)])
+        return replace(
+            self,
+            ranks_to_train=np.where(is_wide, math.inf, self.ranks_to_train),
+            ranks_to_do_both=np.where(is_wide, math.inf, self.ranks_to_do_both),
+        )
+
     def within_memory(self, work: Workload, devices: Sequence[Accelerator]) -> "LaneKinds":
         """The same kinds with what their devices have memory for. `devices`: of each lane of the pool, those that the
         kinds were made with."""
@@ -103,7 +113,7 @@ class LaneKinds:
         num_lanes = int(self.number.sum())
         return replace(
             self,
-            can_generate=np.array([lane_memory(work, device, MemoryRole.ROLLOUT).fits(device) for device in each]),
+            can_generate=np.array([_can_generate(work, device) for device in each]),
             ranks_to_train=np.array([_fewest_ranks(work, device, MemoryRole.TRAINER, num_lanes) for device in each]),
             ranks_to_do_both=np.array([_fewest_ranks(work, device, MemoryRole.BOTH, num_lanes) for device in each]),
         )
@@ -137,6 +147,10 @@ class LaneKinds:
 
 def _fragment_seconds(generate: Sequence[Cost], fragment_size: int) -> Seconds:
     return np.maximum([cost.seconds(fragment_size) for cost in generate], _NO_TIME)
+
+
+def _can_generate(work: Workload, device: Accelerator) -> bool:
+    return work.can_be_generated_on(device) and lane_memory(work, device, MemoryRole.ROLLOUT).fits(device)
 
 
 def _fewest_ranks(work: Workload, device: Accelerator, role: MemoryRole, most: int) -> float:

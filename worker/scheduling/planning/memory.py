@@ -13,12 +13,13 @@ fit they encode on the CPU, and do not count. Invariant: for a given number of r
 fragments or smaller micro-batches never take more.
 
 Where the spec leaves open which layers are recomputed, it is as few as fit the lane. Sources: state by ZeRO stage in
-`trainer_state`; activations of a transformer layer as traced (`model_profile`).
+`trainer_state`; the autoencoder in `decoder_memory`; activations of a transformer layer as traced (`model_profile`).
 """
 
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
+from worker.scheduling.planning.decoder_memory import decoder_weights, decoding_bytes, kept_bytes
 from worker.scheduling.planning.trainer_state import FP32_BYTES, TrainerState, trainer_state
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, GB, Accelerator
@@ -28,9 +29,6 @@ _BF16_BYTES = 2
 _INFERENCE_LAYER_BYTES = 26
 """Bytes of one layer's activations in generation, per token and unit of width, in 16-bit values: the training ones
 without those kept only for the backward pass, that is residual, queries, keys, values, feed-forward at 4 × width."""
-_DECODER_CHANNELS = 256
-"""Channels of the decoder's widest feature map at full resolution (the KL autoencoder's last level goes from 256 to 128
-channels), of which input, output and one intermediate exist at once; a clip is decoded one latent frame at a time."""
 _RESERVE_BYTES = 3.0 * GB
 """An estimate of an accelerator's context, of NCCL's buffers and of cuDNN's workspaces."""
 _RESERVE_SHARE = 0.05
@@ -132,7 +130,8 @@ def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks:
         ]
     if generates:
         generating = _while_generating(work, device, num_ranks, trains=trains)
-        moments += [generating, replace(generating, activations=0.0, decoder=decoding_bytes(work))]
+        decoder = decoder_weights(work) + decoding_bytes(work)
+        moments += [generating, replace(generating, activations=0.0, decoder=decoder)]
     if trains and generates:
         moments.append(_while_switching(work, device, num_ranks))
     return replace(max(moments, key=lambda memory: memory.total), scorers=scorers)
@@ -182,8 +181,8 @@ def _while_training(work: Workload, device: Accelerator, num_ranks: int, *, gene
         adapter=between.adapter + (work.trained_bytes if work.zero_stage == 3 and not work.is_full else 0.0),
         copies=between.copies + _snapshot_beside(work, num_ranks),
         activations=_training_activations(work),
-        decoder=(_decoder(work) if generates or decodes_too else 0.0)
-        + (_feature_maps(work) + _kept_feature_maps(work) if decodes_too else 0.0),
+        decoder=(decoder_weights(work) if generates or decodes_too else 0.0)
+        + (decoding_bytes(work) + kept_bytes(work) if decodes_too else 0.0),
         trajectories=_trajectory_bytes(work) if generates else 0.0,
     )
 
@@ -231,7 +230,7 @@ def _while_generating(work: Workload, device: Accelerator, num_ranks: int, *, tr
         adapter=0.0 if work.is_full else work.trained_bytes,
         copies=work.trained_bytes if work.broadcasts and not trains else 0.0,
         activations=generation_activations(work) / work.num_computing_gpus(device),
-        decoder=_decoder(work),
+        decoder=decoder_weights(work),
         trajectories=_trajectory_bytes(work),
         reserve=_reserve(device),
     )
@@ -312,33 +311,6 @@ def _snapshot_beside(work: Workload, num_ranks: int) -> float:
     """The version being published while the lane trains or generates: at staleness 1, and where lanes have received it
     and its copy is still on the way to the object store."""
     return _snapshot(work, num_ranks) if work.copies.stale or work.broadcasts else 0.0
-
-
-def _decoder(work: Workload) -> float:
-    """The autoencoder's weights."""
-    return work.profile.decoder_parameters * _decoder_value_bytes(work)
-
-
-def decoding_bytes(work: Workload) -> float:
-    """The bytes of the autoencoder and its feature maps while samples are decoded."""
-    return _decoder(work) + _feature_maps(work)
-
-
-def _feature_maps(work: Workload) -> float:
-    """What exists while samples are decoded, after the transformer's activations are gone."""
-    num_frames = min(work.num_frames, work.profile.token_frames)
-    num_frames *= min(work.algebra.fragment_size, max(1, work.pixels_decoded_together // work.num_pixels))
-    return 3.0 * _DECODER_CHANNELS * _decoder_value_bytes(work) * work.height * work.width * num_frames
-
-
-def _kept_feature_maps(work: Workload) -> float:
-    """What a reward's gradient goes back through."""
-    values = work.profile.decoder_values_per_pixel * work.num_pixels
-    return work.num_units_per_micro_batch * values * _decoder_value_bytes(work)
-
-
-def _decoder_value_bytes(work: Workload) -> int:
-    return FP32_BYTES if work.profile.decodes_in_fp32 else work.weight_bytes
 
 
 def _reserve(device: Accelerator) -> float:

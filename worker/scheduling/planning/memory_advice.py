@@ -7,16 +7,19 @@ Invariant: a base model without a profile of its own gets no warning, rather tha
 from collections.abc import Iterator, Mapping, Sequence
 
 from worker.contracts.deepspeed import ZeroConfig
-from worker.contracts.names import Placement, Publishing, RewardDevice, Tuning
+from worker.contracts.names import Placement, Publishing, RewardDevice, Tuning, VaeTiling
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory import LaneMemory, MemoryRole, host_bytes, lane_memory, staged_bytes
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import GB, Accelerator
 from worker.scheduling.profiles.known_models import has_profile
 
+IN_TILES: Mapping[str, object] = {"vae_tiling": VaeTiling.ENABLED}
 _REMEDIES: Sequence[Mapping[str, Mapping[str, object]]] = (
     {"deepspeed": {"gradient_checkpointing": None}},
     {"deepspeed": {"gradient_checkpointing": None}, "batch": {"micro_batch_size": 1}},
+    {"sampling": IN_TILES},
+    {"deepspeed": {"gradient_checkpointing": None}, "batch": {"micro_batch_size": 1}, "sampling": IN_TILES},
     {"deepspeed": {"gradient_checkpointing": None, "config": ZeroConfig.ZERO3}},
     {"deepspeed": {"gradient_checkpointing": None, "config": ZeroConfig.ZERO3, "offload_idle_states": True}},
     {"deepspeed": {"gradient_checkpointing": None, "config": ZeroConfig.ZERO3_CPUOFFLOAD, "offload_idle_states": True}},
@@ -27,6 +30,8 @@ Where `gradient_checkpointing` is empty, as much is recomputed as is needed."""
 _ROLLOUT_REMEDIES: Sequence[Mapping[str, Mapping[str, object]]] = (
     {"pipeline": {"publishing": Publishing.STORE}},
     {"lanes": {"rewards_on": RewardDevice.CPU}},
+    {"sampling": IN_TILES},
+    {"sampling": IN_TILES, "pipeline": {"publishing": Publishing.STORE}},
 )
 """The same for rollout lanes."""
 _NUM_PARTS_NAMED = 3
@@ -80,7 +85,8 @@ def _remedy(spec: RunSpec, role: MemoryRole, device: Accelerator) -> str:
                 if getattr(getattr(spec, name), field) != value
             )
             hosts = "" if role is MemoryRole.ROLLOUT else _host_memory(tried)
-            return f"It would fit with {changes_named}{hosts}."
+            pixels = ", which changes samples slightly" if tried.sampling != spec.sampling else ""
+            return f"It would fit with {changes_named}{hosts}{pixels}."
     if role is MemoryRole.ROLLOUT:
         return "Lower `batch.fragment_size`, or take devices with more memory."
     others = ", or train a LoRA (`tuning: lora`)" if spec.tuning is Tuning.FULL else ""

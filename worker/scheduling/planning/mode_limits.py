@@ -120,7 +120,7 @@ class ModeLimits:
         """The pool's kinds with fragments of one size, and with what they have memory for."""
         kinds = self.kinds.at_size(fragment_size)
         if not self.size_is_known:
-            return kinds
+            return kinds.by_number_of_gpus(self.devices)
         work = self.work.with_fragment_size(fragment_size).at_staleness(max_staleness)
         return kinds.within_memory(work, self.devices)
 

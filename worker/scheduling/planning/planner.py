@@ -11,7 +11,7 @@ the same plan.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -152,12 +152,53 @@ def make_plan(request: PlanRequest, *, modes: Sequence[PlanningMode] | None = No
     split_results = found.split_results
     by_mode = {mode.name: _choice(request, split_results[mode.name]) for mode in modes if mode.name in split_results}
     if not by_mode:
-        raise ValueError(
-            f"`devices` must have memory for `{request.work.profile.name}`, got "
-            f"{', '.join(sorted({device.name for device in request.devices}))}: take devices with more memory, "
-            f"or a smaller `batch.micro_batch_size`{'' if request.work.is_full else ' or `lora.rank`'}"
-        )
+        raise ValueError(_why_none_fits(request))
     return Plan(request=request, by_mode=by_mode, curves=found.curves)
+
+
+def _why_none_fits(request: PlanRequest) -> str:
+    return _why_the_widths_do_not(request) or _why_memory_does_not(request)
+
+
+def _why_the_widths_do_not(request: PlanRequest) -> str | None:
+    """Why the numbers of GPUs of the lanes leave none to train, or none to generate beside one that does."""
+    num_single = sum(device.num_gpus == 1 for device in request.devices)
+    if not num_single:
+        return (
+            f"`devices` must have a lane of one GPU that trains, got {_names(request)}: lanes of several GPUs only "
+            "generate; choose a pool with lanes of one GPU, or have a pool admin set `gpus_per_lane` of a node to 1"
+        )
+    refused = [device for device in request.devices if not request.work.can_be_generated_on(device)]
+    if request.size_is_known and refused and len(refused) + num_single == len(request.devices):
+        return request.work.divided_shape.problem(refused[0].num_gpus)
+    return None
+
+
+def _names(request: PlanRequest) -> str:
+    return ", ".join(sorted({device.name for device in request.devices}))
+
+
+def _why_memory_does_not(request: PlanRequest) -> str:
+    work = request.work
+    others = ["a smaller `batch.micro_batch_size`"]
+    others += [] if work.is_full else ["`lora.rank`"]
+    if _decoding_decides(request):
+        others.append("`sampling.vae_tiling: enabled` (decoding takes the most)")
+    return (
+        f"`devices` must have memory for `{work.profile.name}`, got {_names(request)}: take devices with more memory, "
+        f"or {' or '.join(others)}"
+    )
+
+
+def _decoding_decides(request: PlanRequest) -> bool:
+    """Whether a lane that generates would take less memory if it decoded in tiles."""
+    work = request.work.with_fragment_size(min(request.fragment_sizes))
+    smallest = min(request.devices, key=lambda device: device.memory_bytes)
+    whole, tiled = (
+        lane_memory(replace(work, tiles_decoding=tiles), smallest, MemoryRole.ROLLOUT).total
+        for tiles in (work.tiles_decoding, True)
+    )
+    return tiled < whole
 
 
 def _choice(request: PlanRequest, split_result: SplitResult) -> ModeChoice:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec
-from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.context_parallel import DividedShape
+from worker.contracts.families import FAMILY_TRAITS, decodes_in_tiles
 from worker.contracts.names import Placement, Publishing, RewardDevice, Tuning
 from worker.contracts.performance import ContextParallel
 from worker.contracts.run_spec import RunSpec
@@ -143,6 +144,8 @@ class Workload:
     copies: PolicyCopies = PolicyCopies()
     pixels_decoded_together: int = 0
     """The most pixels of several samples that are decoded at once; with 0, samples are decoded one by one."""
+    tiles_decoding: bool = False
+    """Whether samples larger than a tile are decoded in tiles."""
     scoring: ScoringCost = NO_SCORING_COST
     rewards_on: RewardDevice = RewardDevice.CPU
     """What scorers' networks are computed on; `auto` counts as `cpu` (`scoring_choice` decides it)."""
@@ -184,6 +187,7 @@ class Workload:
             passes=AlgorithmPasses.of(spec),
             copies=PolicyCopies.of(spec),
             pixels_decoded_together=MAX_PIXELS_DECODED_TOGETHER,
+            tiles_decoding=decodes_in_tiles(spec.base_model.family, spec.sampling),
             scoring=ScoringCost.of(spec),
             rewards_on=spec.lanes.rewards_on,
             broadcasts=spec.pipeline.publishing is Publishing.DIRECT,
@@ -296,6 +300,21 @@ class Workload:
         of_layer = 4 * tokens / num_gpus * profile.width * self.weight_bytes * (num_gpus - 1) / num_gpus
         return self._num_sampled_rows * profile.num_layers * of_layer
 
+    @property
+    def divided_shape(self) -> DividedShape:
+        """What of a prediction is divided over the GPUs of a lane."""
+        return DividedShape(
+            num_heads=self.profile.num_heads,
+            num_tokens=self.num_tokens,
+            height=self.height,
+            width=self.width,
+            num_frames=self.num_frames,
+        )
+
+    def can_be_generated_on(self, device: Accelerator) -> bool:
+        """Whether a rollout lane of the device's GPUs would load the model, memory aside."""
+        return not self.spreads or self.divided_shape.divides(device.num_gpus)
+
     def num_computing_gpus(self, device: Accelerator) -> int:
         """How many GPUs of a rollout lane compute its predictions."""
         return device.num_gpus if self.spreads else 1
@@ -314,9 +333,15 @@ class Workload:
     @property
     def decoding_flops(self) -> float:
         """Operations of decoding one sample. In fp32 they count twice beside bf16 ones: an accelerator's TF32 rate is
-        half of its bf16 rate (makers' data sheets)."""
+        half of its bf16 rate (makers' data sheets). Tiles are decoded where they overlap, too."""
         flops = self.profile.decoding_flops(height=self.height, width=self.width, num_frames=self.num_frames)
+        flops *= self.decoding_overlap
         return 2 * flops if self.profile.decodes_in_fp32 and self.weight_bytes == _WEIGHT_BYTES["bf16"] else flops
+
+    @property
+    def decoding_overlap(self) -> float:
+        """Pixels that are decoded ÷ pixels of the samples."""
+        return self.profile.decoding.overlap(self.height, self.width) if self.tiles_decoding else 1.0
 
     def with_algebra(self, algebra: BatchAlgebra) -> "Workload":
         return replace(self, algebra=algebra)

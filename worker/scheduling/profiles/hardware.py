@@ -8,6 +8,8 @@ has measured replace everything derived from them.
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from worker.contracts.device_names import several
+
 GB = 1e9
 """Bytes; decimal, as in data sheets."""
 
@@ -79,7 +81,7 @@ class Accelerator:
 
     def in_lane_of(self, num_gpus: int) -> "Accelerator":
         """The device of a lane of several such GPUs."""
-        return self if num_gpus == 1 else replace(self, name=f"{num_gpus} × {self.name}", num_gpus=num_gpus)
+        return self if num_gpus == 1 else replace(self, name=several(self.name, num_gpus), num_gpus=num_gpus)
 
     def with_fixed_share_at(self, end: RangeEnd) -> "Accelerator":
         """The device with the smallest or the largest share of a call's seconds that does not depend on the call's

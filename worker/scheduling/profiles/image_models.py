@@ -5,6 +5,7 @@ Invariant: by the formulas of `model_profile`, block widths from published confi
 `tests/scheduling/profiles/test_counted_models.py` builds them without memory behind them.
 """
 
+from worker.scheduling.profiles.decoding_profile import KL_DECODING, QWEN_DECODING, DecodingProfile
 from worker.scheduling.profiles.model_profile import ModelProfile
 
 _FLUX_WIDTH = 3072
@@ -32,6 +33,7 @@ FLUX = ModelProfile(
     text_encoder_parameters=4.89e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="black-forest-labs/FLUX.1-dev transformer/config.json: 19 two-stream and 38 one-stream blocks of width 3072",
 )
 FLUX2 = ModelProfile(
@@ -52,6 +54,7 @@ FLUX2 = ModelProfile(
     text_encoder_parameters=24.0e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="black-forest-labs/FLUX.2-dev transformer/config.json: 8 two-stream and 48 one-stream blocks of width 6144",
 )
 KLEIN_4B = ModelProfile(
@@ -71,6 +74,7 @@ KLEIN_4B = ModelProfile(
     text_encoder_parameters=4.02e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="black-forest-labs/FLUX.2-klein-base-4B transformer/config.json: 5 two- and 20 one-stream blocks of 3072",
 )
 KLEIN_9B = ModelProfile(
@@ -90,6 +94,7 @@ KLEIN_9B = ModelProfile(
     text_encoder_parameters=8.19e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="black-forest-labs/FLUX.2-klein-base-9B transformer/config.json: 8 two- and 24 one-stream blocks of 4096",
 )
 SD3_MEDIUM = ModelProfile(
@@ -98,6 +103,7 @@ SD3_MEDIUM = ModelProfile(
     parameters=2.03e9,
     num_layers=24,
     width=1536,
+    head_width=64,
     layer_parameters_per_token=12 * 1536**2,
     text_tokens=333,
     lora_parameters_per_rank=24 * 8 * 2 * 1536 - 2 * 1536,
@@ -108,6 +114,7 @@ SD3_MEDIUM = ModelProfile(
     text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="stabilityai/stable-diffusion-3-medium-diffusers transformer/config.json: 24 two-stream blocks of width "
     "1536, without normalised queries and keys; prompts of 77 and 256 tokens",
 )
@@ -117,6 +124,7 @@ SD35_MEDIUM = ModelProfile(
     parameters=2.24e9,
     num_layers=24,
     width=1536,
+    head_width=64,
     # 12 d², and in 13 of the 24 blocks a second attention over the image's tokens alone, 4 d² for each of those.
     layer_parameters_per_token=13.7 * 1536**2,
     text_tokens=333,
@@ -128,6 +136,7 @@ SD35_MEDIUM = ModelProfile(
     text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="stabilityai/stable-diffusion-3.5-medium transformer/config.json: 24 two-stream blocks of width 1536, 13 of "
     "them with a second attention; prompts of 77 and 256 tokens",
 )
@@ -137,6 +146,7 @@ SD35_LARGE = ModelProfile(
     parameters=8.06e9,
     num_layers=38,
     width=2432,
+    head_width=64,
     layer_parameters_per_token=12 * 2432**2,
     text_tokens=333,
     lora_parameters_per_rank=38 * 8 * 2 * 2432 - 2 * 2432,
@@ -147,6 +157,7 @@ SD35_LARGE = ModelProfile(
     text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="stabilityai/stable-diffusion-3.5-large transformer/config.json: 38 two-stream blocks of width 2432; "
     "prompts of 77 and 256 tokens",
 )
@@ -166,6 +177,7 @@ QWEN_IMAGE = ModelProfile(
     text_encoder_parameters=8.29e9,
     decoder_parameters=0.127e9,
     decoder_values_per_pixel=7200,
+    decoding=QWEN_DECODING,
     source="Qwen/Qwen-Image transformer/config.json: 60 two-stream blocks of width 3072; prompts of about 64 tokens",
 )
 Z_IMAGE = ModelProfile(
@@ -186,6 +198,7 @@ Z_IMAGE = ModelProfile(
     text_encoder_parameters=4.02e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
+    decoding=KL_DECODING,
     source="Tongyi-MAI/Z-Image transformer/config.json: 30 blocks of width 3840, 2 refiners each for image and text; "
     "prompts of about 64 tokens",
 )
@@ -195,6 +208,7 @@ SHAPES = ModelProfile(
     parameters=1.8e6,
     num_layers=4,
     width=128,
+    head_width=32,
     layer_parameters_per_token=12 * 128**2,
     text_tokens=6,
     token_channels=64,
@@ -204,6 +218,8 @@ SHAPES = ModelProfile(
     decoder_flops_per_pixel=20e3,
     decoder_parameters=0.4e6,
     decoder_values_per_pixel=530,
+    # `sample_size` 32 of its configuration.
+    decoding=DecodingProfile(first_frame_values=48, tile=32, stride=24),
     source="deploy/models/shapes: 2 two-stream and 2 one-stream blocks of width 128, 4 tokens of 32 × 32 pixels, 6 "
     "of text; `tests.bench.lane_costs`: 868,352 bytes published at rank 16",
 )

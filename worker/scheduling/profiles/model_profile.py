@@ -8,6 +8,8 @@ in `image_models` and `video_models`.
 import math
 from dataclasses import dataclass, replace
 
+from worker.scheduling.profiles.decoding_profile import DecodingProfile
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProfile:
@@ -24,6 +26,8 @@ class ModelProfile:
     """The number of transformer blocks that a pass goes through."""
     width: int
     """Values per token between the blocks."""
+    head_width: int = 128
+    """Values of one attention head."""
     layer_parameters_per_token: float
     """The number of linear parameters that each token passes in one layer. A two-stream block has one set for image and
     one for text tokens, and a token passes only its own."""
@@ -52,10 +56,16 @@ class ModelProfile:
     """The number of parameters of the whole autoencoder, encoder included, because it is loaded as one."""
     decoder_values_per_pixel: float
     """The number of values per pixel of each frame that a backward pass through the decoder keeps."""
+    decoding: DecodingProfile
+    """What exists while the autoencoder decodes."""
     decodes_in_fp32: bool = False
     """The autoencoder runs in fp32, whatever the transformer's precision."""
     source: str
     """Where the numbers come from."""
+
+    @property
+    def num_heads(self) -> int:
+        return self.width // self.head_width
 
     def num_tokens(self, *, height: int, width: int, num_frames: int) -> int:
         """The number of tokens of one sample, without the text's."""

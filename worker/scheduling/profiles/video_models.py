@@ -5,6 +5,7 @@ Invariant: by the formulas of `model_profile`, block widths from published confi
 classes: `tests/scheduling/profiles/test_counted_models.py` builds them without memory behind them.
 """
 
+from worker.scheduling.profiles.decoding_profile import HUNYUAN_DECODING, WAN22_5B_DECODING, WAN_DECODING
 from worker.scheduling.profiles.model_profile import ModelProfile
 
 _HUNYUAN_WIDTH = 3072
@@ -31,6 +32,7 @@ HUNYUAN_VIDEO = ModelProfile(
     text_encoder_parameters=8.15e9,
     decoder_parameters=0.246e9,
     decoder_values_per_pixel=8900,
+    decoding=HUNYUAN_DECODING,
     source="hunyuanvideo-community/HunyuanVideo transformer/config.json: 20 two- and 40 one-stream blocks, width 3072",
 )
 WAN = ModelProfile(
@@ -52,6 +54,7 @@ WAN = ModelProfile(
     text_encoder_parameters=5.68e9,
     decoder_parameters=0.127e9,
     decoder_values_per_pixel=_WAN_DECODER_VALUES,
+    decoding=WAN_DECODING,
     decodes_in_fp32=True,
     source="Wan-AI/Wan2.1-T2V-14B config.json: 40 layers of width 5120, feed-forward 13824",
 )
@@ -73,6 +76,7 @@ WAN_1_3B = ModelProfile(
     text_encoder_parameters=5.68e9,
     decoder_parameters=0.127e9,
     decoder_values_per_pixel=_WAN_DECODER_VALUES,
+    decoding=WAN_DECODING,
     decodes_in_fp32=True,
     source="Wan-AI/Wan2.1-T2V-1.3B config.json: 30 layers of width 1536, feed-forward 8960",
 )
@@ -95,6 +99,7 @@ WAN22_A14B = ModelProfile(
     text_encoder_parameters=5.68e9,
     decoder_parameters=0.127e9,
     decoder_values_per_pixel=_WAN_DECODER_VALUES,
+    decoding=WAN_DECODING,
     decodes_in_fp32=True,
     source="Wan-AI/Wan2.2-T2V-A14B: two experts of Wan2.1-T2V-14B's size",
 )
@@ -118,6 +123,7 @@ WAN22_5B = ModelProfile(
     text_encoder_parameters=5.68e9,
     decoder_parameters=0.705e9,
     decoder_values_per_pixel=4100,
+    decoding=WAN22_5B_DECODING,
     decodes_in_fp32=True,
     source="Wan-AI/Wan2.2-TI2V-5B config.json: 30 layers of width 3072, feed-forward 14336; autoencoder of 16 × 16",
 )

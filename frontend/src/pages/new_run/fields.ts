@@ -62,6 +62,7 @@ export const GROUPS: readonly GroupSpec[] = [
       field("sampling.negative_prompt", "Negative prompt"),
       { ...field("sampling.max_sequence_length", "Prompt length", "tokens"), empty: "the family's" },
       field("sampling.batched_cfg", "Guidance in one pass"),
+      field("sampling.vae_tiling", "Decoding in tiles"),
       field("sampling.sde_type", "Kernel"),
       field("sampling.noise_level", "Noise level"),
       field("sampling.sde_start", "First stochastic step"),

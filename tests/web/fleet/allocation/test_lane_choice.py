@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fleet.allocation.device_mixes import MAX_MIXES, gang_alike, mixes
 from fleet.allocation.lane_choice import ChosenLanes, FreeLane, LaneDemand, choose_lanes
+from worker.contracts.device_names import can_train
 
 H100, L40S = "NVIDIA H100 80GB HBM3", "NVIDIA L40S"
 
@@ -220,22 +221,38 @@ def test_a_gang_is_of_one_kind_wherever_one_has_enough(free: dict[str, int], tra
             assert len(found[0] + found[1]) == 1
 
 
-def test_rollout_lanes_of_a_run_that_spreads_are_the_widest_and_trainer_lanes_the_narrowest() -> None:
-    narrow, wide = node_of("a", 4), [replace(lane, num_gpus=2) for lane in node_of("b", 4)]
-    spread = choose_lanes(wide + narrow, demand(2, 3), spreads=True)
-    assert spread is not None
-    assert places(spread.trainers) == ["a/0", "a/1"]
-    assert places(spread.rollouts) == ["b/0", "b/1", "b/2"]
-    alone = chosen(wide + narrow, demand(2, 2))
-    assert {lane.num_gpus for lane in (*alone.trainers, *alone.rollouts)} == {1}
+NAMES = ("a", "b", "2 × a", "2 × b", "4 × a")
+widths_free = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 6))
 
 
-def test_rollout_lanes_are_narrow_where_there_are_no_wide_ones_left() -> None:
-    lanes = node_of("a", 4) + [replace(lane, num_gpus=2) for lane in node_of("b", 1)]
-    spread = choose_lanes(lanes, demand(1, 3), spreads=True)
-    assert spread is not None
-    assert {lane.num_gpus for lane in spread.trainers} == {1}
-    assert len(spread.rollouts) == 3
+@given(free=widths_free, trainers=st.integers(0, 6), rollouts=st.integers(0, 6), order=st.permutations(NAMES))
+def test_no_lane_of_several_gpus_trains(free: dict[str, int], trainers: int, rollouts: int, order: list[str]) -> None:
+    found = gang_alike(free, trainers, rollouts, order)
+    single = sum(number for device, number in free.items() if can_train(device))
+    suffice = single >= trainers and sum(free.values()) >= trainers + rollouts
+    assert (found is not None) == suffice
+    if found is not None:
+        assert all(can_train(device) for device in found[0])
+        assert found[0] + found[1] <= Counter(free)
+        assert (found[0].total(), found[1].total()) == (trainers, rollouts)
+
+
+def test_rollout_takes_the_widest_lanes_where_they_come_first_and_the_narrowest_elsewhere() -> None:
+    free = {"a": 4, "2 × a": 4}
+    assert gang_alike(free, 2, 3, ["2 × a", "a"]) == (Counter({"a": 2}), Counter({"2 × a": 3}))
+    assert gang_alike(free, 2, 2, ["a", "2 × a"]) == (Counter({"a": 2}), Counter({"a": 2}))
+    assert gang_alike({"a": 2, "2 × a": 1}, 1, 2, ["2 × a", "a"]) == (Counter("a"), Counter({"2 × a": 1, "a": 1}))
+
+
+@given(free=widths_free, number=st.integers(1, 8), order=st.permutations(NAMES))
+def test_every_mix_has_a_lane_that_can_train_where_there_is_one(
+    free: dict[str, int], number: int, order: list[str]
+) -> None:
+    found, single = mixes(free, number, order), sum(count for device, count in free.items() if can_train(device))
+    assert bool(found) == (sum(free.values()) >= number)
+    assert all(mix.total() == number and mix <= Counter(free) for mix in found)
+    if single:
+        assert all(any(can_train(device) for device in mix) for mix in found)
 
 
 def test_reward_lanes_that_share_cards_are_on_the_nodes_of_lanes_that_generate_at_most_one_for_each() -> None:

@@ -1,8 +1,11 @@
 """Lanes of several GPUs: linked cards together, made of free lanes only, and what grants and uses say of them."""
 
+import re
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -17,15 +20,21 @@ from fleet.allocation.lane_choice import FreeLane
 from fleet.allocation.wide_lanes import MAX_GPUS_PER_LANE, regroup_all, set_gpus_per_lane
 from fleet.health.device_proof import compare
 from fleet.health.idleness import idle_gpus
-from fleet.models import Gpu, Lane, LaneUse, Node, Pool, ServiceState
+from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node, Pool, ServiceState
 from fleet.pools.annotate import annotate
-from fleet.selectors import grants_of, pool_devices, pool_lanes
-from fleet.services import allocate, release
+from fleet.selectors import devices_of, free_devices, grants_of, pool_devices, pool_lanes
+from fleet.services import WantedLanes, allocate, allocate_more, release
+from runs.spec_check import check_spec
 from tests.web.fleet.node_posts import alive, card, post_node
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import LaneSpec
+from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import GpuReport, GpuTopology
+from worker.contracts.run_spec import RunSpec
 
+H100 = "NVIDIA H100 80GB HBM3"
+TWO_AND_ONE = {"num_rollout": 2, "num_trainer": 1, "num_reward": 1}
+"""One lane more than a node of 3 + 1 cards and another of one have lanes of one card."""
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
 
 
@@ -54,7 +63,7 @@ def test_linked_cards_make_a_lane_together(admin: User, node: Node) -> None:
     set_gpus_per_lane(user=admin, node=node, number=2)
     assert by_lane() == {"big/gpu-0": ["GPU-0", "GPU-2"], "big/gpu-1": ["GPU-1", "GPU-3"]}
     assert pool_lanes() == {"gpu": 2, "cpu": 3}
-    assert pool_devices("default") == {"NVIDIA H100 80GB HBM3": 2}
+    assert pool_devices("default") == {"2 × NVIDIA H100 80GB HBM3": 2}
     assert AuditEntry.objects.get(action="node.set_gpus_per_lane").changes == {"gpus_per_lane": 2}
     set_gpus_per_lane(user=admin, node=node, number=1)
     assert by_lane() == {f"big/gpu-{index}": [f"GPU-{index}"] for index in range(4)}
@@ -63,16 +72,71 @@ def test_linked_cards_make_a_lane_together(admin: User, node: Node) -> None:
 def test_a_grant_and_a_use_of_such_a_lane_have_all_its_cards(admin: User, node: Node) -> None:
     annotate(user=admin, on=node, price_per_gpu_hour=Decimal("2.5"))
     set_gpus_per_lane(user=admin, node=node, number=2)
+    post_node(alive("small"), card("GPU-7", 0))
     run_id = uuid.uuid4()
     assert allocate(holder=held_by(run_id, 1), wanted=THREE) is not None
     grants = {grant.lane: grant for grant in grants_of(run_id, 1)}
-    assert (grants["trainer-0"].uuids, grants["trainer-0"].gpus) == (("GPU-0", "GPU-2"), (0, 2))
-    assert grants["trainer-0"].device == "GPU-0,GPU-2"
-    use = LaneUse.objects.get(role="trainer")
+    assert grants["trainer-0"].uuids == ("GPU-7",)
+    assert (grants["rollout-0"].uuids, grants["rollout-0"].gpus) == (("GPU-0", "GPU-2"), (0, 2))
+    assert grants["rollout-0"].device == "GPU-0,GPU-2"
+    use = LaneUse.objects.get(role="rollout")
     assert (use.gpus, use.price_per_hour) == (["GPU-0", "GPU-2"], Decimal(5))
     seen = {lane: grant.uuids for lane, grant in grants.items()}
     assert compare(run_id, 1, seen) == []
-    assert compare(run_id, 1, {"trainer-0": ["GPU-0"]}) == ["trainer-0"], "a lane that sees one of two is no match"
+    assert compare(run_id, 1, {"rollout-0": ["GPU-0"]}) == ["rollout-0"], "a lane that sees one of two is no match"
+
+
+def test_lanes_of_several_cards_are_never_allocated_to_train(admin: User, node: Node) -> None:
+    set_gpus_per_lane(user=admin, node=node, number=2)
+    assert allocate(holder=held_by(uuid.uuid4(), 1), wanted=THREE) is None
+    assert pool_devices("default") == {f"2 × {H100}": 2}
+    post_node(alive("small"), card("GPU-7", 0))
+    run_id = uuid.uuid4()
+    assert allocate(holder=held_by(run_id, 1), wanted=THREE) is not None
+    more = [WantedLanes(role=LaneRole.TRAINER, number=1)]
+    assert allocate_more(holder=held_by(run_id, 1), pool="default", wanted=more) is None
+    more = [WantedLanes(role=LaneRole.ROLLOUT, number=1)]
+    assert allocate_more(holder=held_by(run_id, 1), pool="default", wanted=more) is not None
+    assert devices_of(run_id, 1) == (f"2 × {H100}", f"2 × {H100}", H100)
+    assert free_devices(LaneKind.GPU, "default") == {}
+
+
+@pytest.mark.parametrize(
+    ("gpus_per_lane", "changes", "path", "said"),
+    [
+        (
+            2,
+            {},
+            "lanes.num_trainer",
+            r"must be ≤ 0 \(lanes of one GPU of the pool default\), got 1: .* `gpus_per_lane`",
+        ),
+        (2, {"pipeline": {"placement": "auto"}}, "lanes.num_trainer", "got 1: lanes of several GPUs only generate"),
+        (4, {"sampling": {"height": 480, "width": 832}}, "", ""),
+        (4, {"sampling": {"height": 16, "width": 16}}, "performance.context_parallel", "4 GPUs, got auto: 4 does not "),
+        (4, {"sampling": {"height": 16, "width": 16}, "performance": {"context_parallel": "off"}}, "", ""),
+        (3, {}, "", ""),
+        (3, {"lanes": TWO_AND_ONE}, "performance.context_parallel", "3 does not divide the .* tokens of a sample of "),
+    ],
+)
+def test_a_run_that_no_lane_could_load_is_refused_before_it_waits(
+    admin: User,
+    make_spec: Callable[..., RunSpec],
+    gpus_per_lane: int,
+    changes: dict[str, Any],
+    path: str,
+    said: str,
+) -> None:
+    """Of a model whose files are not here: the planner's profile knows its heads, FLUX.1's 24."""
+    post_node(alive("big", num_cpu_lanes=3), *cards(4, pairs=False))
+    set_gpus_per_lane(user=admin, node=Node.objects.get(), number=gpus_per_lane)
+    if gpus_per_lane != 2:
+        post_node(alive("small"), card("GPU-7", 0))
+    model = {"path": "black-forest-labs/FLUX.1-dev", "family": "flux"}
+    lanes = {"num_rollout": 1, "num_trainer": 1, "num_reward": 1}
+    document = {**make_spec().model_dump(mode="json"), "base_model": model, "lanes": lanes, **changes}
+    errors = check_spec(document).errors
+    assert list(errors) == ([path] if path else [])
+    assert not path or re.search(said, errors[path][0])
 
 
 def test_lanes_that_are_held_change_once_they_are_free(
@@ -117,12 +181,13 @@ def test_lanes_made_anew_are_in_the_pool_of_their_labels(admin: User, node: Node
 
 def test_the_cards_that_no_process_computes_on_are_not_called_idle(admin: User, node: Node) -> None:
     set_gpus_per_lane(user=admin, node=node, number=2)
+    post_node(alive("small"), card("GPU-7", 0))
     run_id = uuid.uuid4()
     assert allocate(holder=held_by(run_id, 1), wanted=THREE) is not None
     long_ago = timezone.now() - timedelta(days=1)
     since = Lane.objects.filter(run_id=run_id, kind="gpu").values_list("held_since", flat=True)[0]
     Gpu.objects.update(idle_since=long_ago, held_for=since)
-    assert {idle.uuid for idle in idle_gpus(timezone.now())} == {"GPU-0", "GPU-1"}
+    assert {idle.uuid for idle in idle_gpus(timezone.now())} == {"GPU-0", "GPU-7"}
 
 
 def test_slices_of_a_card_stay_lanes_of_their_own(admin: User) -> None:

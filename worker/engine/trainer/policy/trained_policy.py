@@ -196,7 +196,7 @@ def _load(spec: RunSpec, path: str, device: str | torch.device | None, embedding
         device=device,
         parts=frozenset(parts),
         embeddings=embeddings,
-        max_sequence_length=spec.sampling.max_sequence_length,
+        sampling=spec.sampling,
         performance=spec.kernels,
     )
     if spec.deepspeed.zero_stage < 3:

@@ -1,0 +1,51 @@
+"""Over how many GPUs a model's predictions can be spread, known from its configs before any weights are read.
+
+Ulysses divides the tokens of a sample over the GPUs of a lane, and the attention heads while they attend: their number
+must divide both. Form, planner and lane ask here, so that they refuse the same with the same words.
+"""
+
+from dataclasses import dataclass
+
+from worker.contracts.performance import ContextParallel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DividedShape:
+    """What is divided of one prediction."""
+
+    num_heads: int
+    """The transformer's attention heads."""
+    num_tokens: int
+    """Tokens of one sample, without the prompt's."""
+    height: int
+    """Pixels of the sample."""
+    width: int
+    """Pixels of the sample."""
+    num_frames: int
+
+    def divides(self, num_gpus: int) -> bool:
+        """Whether predictions can be spread over so many GPUs; one GPU computes them whole."""
+        return self.num_heads % num_gpus == self.num_tokens % num_gpus == 0
+
+    def problem(self, num_gpus: int, asked: ContextParallel = ContextParallel.ULYSSES) -> str | None:
+        """Why a lane of so many GPUs cannot spread the predictions, as a sentence for the user; `None` where it can.
+
+        Args:
+            num_gpus: of the rollout lane.
+            asked: `performance.context_parallel`, as the user gave it.
+        """
+        setting = f"`performance.context_parallel` must be off for a rollout lane of {num_gpus} GPUs, got {asked}"
+        if self.num_tokens % num_gpus:
+            return (
+                f"{setting}: {num_gpus} does not divide the {self.num_tokens} tokens of a sample of "
+                f"{self.height} × {self.width} pixels and {self.num_frames} frames; turn it off, or take a "
+                f"`sampling.width` whose number of tokens in a row is a multiple of {num_gpus}"
+            )
+        if self.num_heads % num_gpus:
+            fitting = ", ".join(str(number) for number in range(1, self.num_heads + 1) if self.num_heads % number == 0)
+            return (
+                f"{setting}: {num_gpus} does not divide the {self.num_heads} attention heads of the model; turn it "
+                f"off, so that the lane computes on its first GPU, or have a pool admin set `gpus_per_lane` of the "
+                f"node to one of {fitting}"
+            )
+        return None
