@@ -20,7 +20,10 @@ A_FEW = (10, 18, 22, 24, 29, 31)
 NUM_POOLS, NUM_AT_ONCE = 240, 24
 """Pools that the slow tests plan, in all and in each: 3 s of a core for one."""
 NUM_MISSED = 2
-"""Of the pools of one slow test, those in which a plan may miss a better split: 1 of some 60 was measured."""
+"""Of the pools of one slow test, those in which a plan may miss a better split: 2 of 76 were measured."""
+MISSED_ONCE = (28, 50, 2020, 2039, 2221)
+"""Plans reached 79 to 97 % of the best of all splits: the first two since lending by search spent what finalists need,
+the others since only neighbours of slow splits were tried."""
 
 
 def test_a_seed_gives_the_same_pool_and_others_differ() -> None:
@@ -55,6 +58,12 @@ def test_the_bound_counts_the_memory_that_each_staleness_takes() -> None:
 
 def test_plans_keep_what_is_promised() -> None:
     assert not [share.line() for share in map(share_of_seed, A_FEW) if share.is_broken]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MISSED_ONCE)
+def test_pools_in_which_the_best_split_was_once_missed_have_plans_close_to_it(seed: int) -> None:
+    assert not share_of_seed(seed).is_broken
 
 
 @pytest.mark.slow

@@ -102,6 +102,8 @@ def _searched(
     least = min(map(search.least_seconds, in_order), default=math.inf)
     if _fastest(found.values(), max_staleness=1) > (1 + _FAR) * least and search.widen():
         found = _found(search, in_order, wanted, found, only_best=True)
+    if _fastest(found.values(), max_staleness=1) > (1 + _FAR) * least:
+        found |= search.try_others([mode for mode in in_order if mode.name in found], wanted)
     on_policy = [mode for mode in modes if mode.name in found and not mode.max_staleness]
     fastest_first = sorted(on_policy, key=lambda mode: found[mode.name].batch_seconds)
     tried = fastest_first if limits.kinds.num_lanes <= _FEW_LANES and not only_best else fastest_first[:1]

@@ -161,6 +161,31 @@ class SplitSearch:
             self._simulate_search(mode, settings, _SHARE_FOR_SEARCH * (self._budget - self._simulations.spent))
         return self._best(settings)
 
+    def try_others(self, modes: Sequence[PlanningMode], wanted: PipelineSpec) -> dict[str, SplitResult]:
+        """By mode's name the best split, after simulating what climbs did not meet, the lowest limits first, with what
+        is left of the budget: where a batch holds little work for each lane, neighbours differ by chance, and the best
+        split may lie between slow ones. Only modes in which something was simulated."""
+        settings = {mode: self._settings(mode, wanted) for mode in modes}
+        tried = [mode for mode in modes if self._simulations.fastest(settings[mode])]
+        fastest = min((self._least(settings[mode]) for mode in tried), default=0.0)
+        others = [
+            (limit, index, split, other)
+            for index, mode in enumerate(tried)
+            for other in settings[mode]
+            if not _is_costly_to_simulate(other)
+            for split, limit in self._limits.limits(mode, lends=other.trainers_generate).items()
+        ]
+        for limit, _, split, other in sorted(others, key=lambda entry: entry[:3]):
+            if limit >= (1 - _CLOSE) * fastest:
+                break
+            left = self._budget - self._simulations.spent
+            if self._simulations.price(split, other) <= left and self._simulations.seconds(split, other) < fastest:
+                result = self._simulations.result_at_length(
+                    split, other, may_spend=self._max_fragments - self._simulations.spent
+                )
+                fastest = fastest if result is None else min(fastest, result.batch_seconds)
+        return {mode.name: self._best(settings[mode]) for mode in tried}
+
     def with_finest_fragments(
         self, mode: PlanningMode, found: SplitResult, *, only_if_faster: bool = False
     ) -> SplitResult:
