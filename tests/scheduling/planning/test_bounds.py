@@ -271,6 +271,33 @@ def test_the_bound_counts_memory() -> None:
     assert bound_seconds(TWO_GROUPS_OF_FOUR, costs, replace(kinds, can_generate=np.array([False]))) == np.inf
 
 
+@pytest.mark.parametrize(
+    ("can_generate", "ranks_to_train", "seconds"),
+    [
+        # 2 generators of 10 s a trajectory and 2 trainers of 6 s a micro-batch: 8 trajectories, 4 micro-batches.
+        pytest.param([True, True], [np.inf, 1.0], (8 * 5 + 4 * 6) / (2 * 5 / 10 + 2), id="one cannot train"),
+        pytest.param([False, True], [1.0, 1.0], 8 * 5 / 2, id="one cannot generate, the other has no time to train"),
+        pytest.param([True, False], [np.inf, 1.0], 8 * 10 / 2, id="each can do one alone"),
+        pytest.param([False, True], [1.0, np.inf], 8 * 5 / 2, id="the same the other way round"),
+    ],
+)
+def test_the_work_of_lanes_that_can_do_one_kind_alone_is_left_to_the_others(
+    can_generate: list[bool], ranks_to_train: list[float], seconds: float
+) -> None:
+    slow = replace(LANE, generate=Cost(0.0, 10.0), accumulate=Cost(0.0, 3.0))
+    fast = replace(LANE, generate=Cost(0.0, 5.0), accumulate=Cost(0.0, 6.0))
+    costs = PoolCosts(lanes=(slow, slow, fast, fast), score=Cost(0.0, 0.0), num_reward=1)
+    kinds = LaneKinds.of(costs, TWO_GROUPS_OF_FOUR.fragment_size)
+    order = np.array([kinds.of_lane[0], kinds.of_lane[2]])
+    kinds = replace(
+        kinds,
+        can_generate=np.array(can_generate)[np.argsort(order)],
+        ranks_to_train=np.array(ranks_to_train)[np.argsort(order)],
+        ranks_to_do_both=np.array(ranks_to_train)[np.argsort(order)],
+    )
+    assert work_seconds(TWO_GROUPS_OF_FOUR, costs, kinds) == pytest.approx(seconds)
+
+
 @pytest.mark.parametrize(("max_staleness", "num_batches_per_pull"), [(0, 1), (1, 2)])
 def test_the_bound_counts_the_pulls_of_lanes_that_generate(max_staleness: int, num_batches_per_pull: int) -> None:
     # Training takes next to nothing. One lane generates all 4 fragments of 5 s, since another pull would take longer.

@@ -148,13 +148,27 @@ def _least_seconds(
         num_first: units of the first kind of work.
         num_second: units of the second kind of work.
     """
-    best_at_first = np.argsort(first / second, kind="stable")
-    first, second, number = first[best_at_first], second[best_at_first], number[best_at_first]
-    # Kinds of lanes before `split` do the first kind of work only, those after it the second only, `split` itself both.
+    does_first, does_second = first < _NEVER, second < _NEVER
+    # Lanes that can do the first kind of work alone come first, those that can do the second alone last.
+    in_order = np.lexsort((first / second, np.where(does_second, np.where(does_first, 1, 2), 0)))
+    in_order = in_order[(does_first | does_second)[in_order]]
+    first, second, number = first[in_order], second[in_order], number[in_order]
+    # Kinds of lanes before `split` do the first kind of work only, those after it the second only, `split` itself both
+    # where it can. Where it cannot, all others do the other kind, and it has time to spare.
     for split in range(number.size):
         rate_before = float((number[:split] / first[:split]).sum())
         rate_after = float((number[split + 1 :] / second[split + 1 :]).sum())
         lanes, each_first, each_second = float(number[split]), float(first[split]), float(second[split])
+        if each_second >= _NEVER:
+            seconds = num_second / max(rate_after, 1 / _NEVER)
+            if (rate_before + lanes / each_first) * seconds >= num_first * (1 - _SAME):
+                return seconds, 0.0
+            continue
+        if each_first >= _NEVER:
+            seconds = num_first / max(rate_before, 1 / _NEVER)
+            if (rate_after + lanes / each_second) * seconds >= num_second * (1 - _SAME):
+                return seconds, 1.0
+            continue
         # lanes · T = (num_first − rate_before · T) · each_first + (num_second − rate_after · T) · each_second
         work = num_first * each_first + num_second * each_second
         seconds = work / (lanes + rate_before * each_first + rate_after * each_second)
