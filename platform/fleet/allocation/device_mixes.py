@@ -75,13 +75,17 @@ def mixes(free: Mapping[str, int], number: int, order: Sequence[str]) -> list[Co
 def _beside_wide(
     free: Mapping[str, int], number: int, kinds: Sequence[str], training: Sequence[str]
 ) -> Iterator[Counter[str]]:
-    """For each kind of several GPUs, as many of its lanes as leave some that can train."""
-    for device in kinds:
+    """For each kind of several GPUs, as many of its lanes as leave some that can train; filled up with lanes that can,
+    and where these are too few with those of other such kinds."""
+    wide_kinds = [device for device in kinds if device not in training]
+    for device in wide_kinds if training else ():
         for num_training in sorted({1, number // 2} - {0}):
-            wide = 0 if device in training else min(free[device], number - num_training)
-            others = taken_in_order(free, number - wide, training)
-            if wide and others.total() == number - wide:
-                yield Counter({device: wide}) + others
+            mix = taken_in_order(free, num_training, training)
+            mix += taken_in_order(free, number - mix.total(), [device])
+            left = Counter(free) - mix
+            mix += taken_in_order(left, number - mix.total(), [*training, *wide_kinds])
+            if mix[device] and mix.total() == number:
+                yield mix
 
 
 def taken_in_order(free: Mapping[str, int], number: int, order: Sequence[str]) -> Counter[str]:

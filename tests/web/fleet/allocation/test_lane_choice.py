@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fleet.allocation.device_mixes import MAX_MIXES, gang_alike, mixes
@@ -244,6 +244,7 @@ def test_rollout_takes_the_widest_lanes_where_they_come_first_and_the_narrowest_
     assert gang_alike({"a": 2, "2 × a": 1}, 1, 2, ["2 × a", "a"]) == (Counter("a"), Counter({"2 × a": 1, "a": 1}))
 
 
+@example(free={"a": 1, "2 × a": 2, "2 × b": 4}, number=6, order=list(NAMES))
 @given(free=widths_free, number=st.integers(1, 8), order=st.permutations(NAMES))
 def test_every_mix_has_a_lane_that_can_train_where_there_is_one(
     free: dict[str, int], number: int, order: list[str]
