@@ -155,10 +155,9 @@ class SplitSearch:
             return self._fastest_by_limit(mode, settings)
         goal = _Goal((1 + _CLOSE) * least, spent + _SHARE_OF_CLIMBS * may_spend)
         self._climb_all([other for other in settings if not _is_costly_to_simulate(other)], mode, goal)
-        # Before lending by search, which may spend more than this mode's share.
-        self._simulate_finalists(mode, settings, _Goal(goal.seconds, spent + may_spend))
         if min(self._least(settings), to_beat) > (1 + _WORTH_A_SEARCH) * least:
             self._simulate_search(mode, settings, _SHARE_FOR_SEARCH * (self._budget - self._simulations.spent))
+        self._simulate_finalists(mode, settings, _Goal(goal.seconds, spent + may_spend))
         return self._best(settings)
 
     def try_others(self, modes: Sequence[PlanningMode], wanted: PipelineSpec) -> dict[str, SplitResult]:
@@ -283,21 +282,25 @@ class SplitSearch:
         return self._least(settings)
 
     def _simulate_finalists(self, mode: PlanningMode, settings: Sequence[PipelineSpec], goal: "_Goal") -> None:
-        """Simulate the fastest splits at length as far as may be spent; the first of them as far as the plan's most
-        fragments allow, because what was simulated at length before may be far slower."""
-        least, most = math.inf, float(self._max_fragments)
+        """Simulate the fastest splits at length as far as may be spent."""
+        least = math.inf
         for split, other in self._simulations.fastest(settings)[:_NUM_FINALISTS]:
             # A split whose limit is above the best result so far cannot be the best: it needs no longer simulation.
             limits = self._limits.limits(mode, lends=other.trainers_generate)
             may_be_best = limits[split] <= (1 + _SAME) * least
             if may_be_best and least > goal.seconds:
-                result = self._simulations.result_at_length(split, other, may_spend=most - self._simulations.spent)
+                may_spend = goal.spent - self._simulations.spent
+                result = self._simulations.result_at_length(split, other, may_spend=may_spend)
                 least = least if result is None else min(least, result.batch_seconds)
-            most = goal.spent
 
     def _best(self, settings: Sequence[PipelineSpec]) -> SplitResult:
         """The fastest split of those simulated at length, or else of all."""
-        best = self._simulations.fastest_at_length(settings) or self._simulations.fastest(settings)[0]
+        fastest, best = self._simulations.fastest(settings)[0], self._simulations.fastest_at_length(settings)
+        if best is not None and best != fastest:
+            # Lending by search may have spent what finalists needed, and what it takes may be far slower.
+            left = self._max_fragments - self._simulations.spent
+            self._simulations.result_at_length(*fastest, may_spend=left)
+        best = self._simulations.fastest_at_length(settings) or fastest
         promised = self._simulations.result(*best)
         return SplitResult(
             candidate=self._simulations.candidate(*best), batch_seconds=promised.batch_seconds, result=promised
