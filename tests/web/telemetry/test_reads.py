@@ -71,7 +71,7 @@ def test_of_many_versions_and_queue_depths_every_nth_is_sent(driver: Any, event:
 
 
 def test_a_timeline_window_holds_the_spans_that_touch_it(driver: Any, event: Make, spans: Make) -> None:
-    lane = {"lane": "rollout-0", "role": "rollout", "node": "n", "device": "cpu", "pid": 1, "uuids": []}
+    lane = {"lane": "rollout-0", "role": "rollout", "node": "n", "device": "cpu", "pid": 1, "uuids": [], "shares": None}
     algebra = driver.run.algebra
     driver.send(
         event(1, "lanes", lanes=[lane], algebra=algebra),
