@@ -44,7 +44,8 @@ both in turn; one that does both at staleness 0 alone; one for all."""
 _CARDS_FOR_GROUPS = tuple(
     replace(H100, name=f"card of {size} GB", memory_bytes=size * GB) for size in (46.0, 52.0, 80.0)
 )
-"""The same with whole groups: one that only trains, one that does either but not both in turn, one for all."""
+"""The same with larger ones, up to whole groups: one that only trains, one that does either but not both in turn, one
+for all."""
 
 Promise = Literal["alike", "mixed", "small"]
 """Large pools of lanes alike, large pools of others, and pools too small for a share of the bound."""
@@ -126,7 +127,7 @@ def _numbers(random: Random, num_kinds: int, num_lanes: int) -> list[int]:
 
 def _cards(random: Random, num_kinds: int, fragment_sizes: Sequence[int]) -> list[Accelerator]:
     """The card of each kind; the first one has memory for all."""
-    cards = _CARDS if fragment_sizes[0] <= 4 else _CARDS_FOR_GROUPS
+    cards = _CARDS if fragment_sizes[0] <= 2 else _CARDS_FOR_GROUPS
     return [cards[-1], *(random.choice(cards) for _ in range(num_kinds - 1))]
 
 
