@@ -146,4 +146,8 @@ class Migration(migrations.Migration):
             model_name='sample',
             index=models.Index(fields=['run', 'purpose', 'batch'], name='sample_by_batch'),
         ),
+        migrations.AddIndex(
+            model_name='checkpointrecord',
+            index=models.Index(condition=models.Q(('at__range', (0.0, 10000000000.0)), _negated=True), fields=['run'], name='checkpoint_unreadable'),
+        ),
     ]

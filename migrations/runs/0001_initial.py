@@ -405,4 +405,8 @@ class Migration(migrations.Migration):
             model_name='sweeprun',
             constraint=models.UniqueConstraint(fields=('point', 'seed'), name='sweep_seed_once_per_point'),
         ),
+        migrations.AddIndex(
+            model_name='runlogentry',
+            index=models.Index(condition=models.Q(('at__range', (0.0, 10000000000.0)), _negated=True), fields=['run'], name='log_entry_unreadable'),
+        ),
     ]

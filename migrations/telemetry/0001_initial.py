@@ -157,4 +157,24 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('run', 'stream_seq'), name='stream_item_number_once'), models.UniqueConstraint(fields=('run', 'attempt', 'seq'), name='stream_item_event_once')],
             },
         ),
+        migrations.AddIndex(
+            model_name='groupoutcomerow',
+            index=models.Index(condition=models.Q(('reward_std__range', (-1e+100, 1e+100)), _negated=True), fields=['run'], name='group_outcome_unreadable'),
+        ),
+        migrations.AddIndex(
+            model_name='lanetime',
+            index=models.Index(condition=models.Q(('first_start__range', (0.0, 10000000000.0)), ('last_end__range', (0.0, 10000000000.0)), ('seconds__range', (-1e+100, 1e+100)), _negated=True), fields=['run'], name='lane_time_unreadable'),
+        ),
+        migrations.AddIndex(
+            model_name='metricpoint',
+            index=models.Index(condition=models.Q(('at__range', (0.0, 10000000000.0)), ('value__range', (-1e+100, 1e+100)), _negated=True), fields=['run'], name='metric_point_unreadable'),
+        ),
+        migrations.AddIndex(
+            model_name='spanrow',
+            index=models.Index(condition=models.Q(('end__range', (0.0, 10000000000.0)), ('start__range', (0.0, 10000000000.0)), _negated=True), fields=['run'], name='span_unreadable'),
+        ),
+        migrations.AddIndex(
+            model_name='streamitem',
+            index=models.Index(condition=models.Q(('at__range', (0.0, 10000000000.0)), _negated=True), fields=['run'], name='stream_item_unreadable'),
+        ),
     ]

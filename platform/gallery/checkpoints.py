@@ -13,9 +13,8 @@ from typing_extensions import TypedDict
 from gallery.models import CheckpointRecord
 from runs.checkpoint_files import stored
 from runs.forks import ForkPoint
-from runs.models import Run
+from runs.models import CLOCK, Run
 from telemetry.models import MetricPoint
-from telemetry.unreadable import CLOCK
 from worker.contracts.metric_names import Metric
 
 

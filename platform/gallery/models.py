@@ -12,8 +12,7 @@ from django.utils import timezone
 from pydantic import TypeAdapter, ValidationError
 
 from gallery.storage import ArtifactRefused, checked_path
-from runs.models import Run
-from telemetry.unreadable import CLOCK
+from runs.models import CLOCK, Run, unreadable_rows
 from worker.contracts.adapter_files import AdapterFile
 
 _FILES: TypeAdapter[tuple[AdapterFile, ...]] = TypeAdapter(tuple[AdapterFile, ...])
@@ -133,7 +132,10 @@ class CheckpointRecord(models.Model):
     at = models.FloatField()
 
     class Meta:
-        indexes = [models.Index(fields=["run", "-stream_seq"], name="checkpoint_newest")]
+        indexes = [
+            models.Index(fields=["run", "-stream_seq"], name="checkpoint_newest"),
+            unreadable_rows("checkpoint", clock=["at"]),
+        ]
 
 
 class PreviewState(models.TextChoices):

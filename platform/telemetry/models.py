@@ -9,7 +9,7 @@ length.
 
 from django.db import models
 
-from runs.models import Run
+from runs.models import Run, unreadable_rows
 from worker.contracts.sample_reports import GroupOutcome
 from worker.contracts.spans import Span
 
@@ -39,7 +39,10 @@ class StreamItem(models.Model):
             models.UniqueConstraint(fields=["run", "stream_seq"], name="stream_item_number_once"),
             models.UniqueConstraint(fields=["run", "attempt", "seq"], name="stream_item_event_once"),
         ]
-        indexes = [models.Index(fields=["run", "type", "stream_seq"], name="stream_item_by_type")]
+        indexes = [
+            models.Index(fields=["run", "type", "stream_seq"], name="stream_item_by_type"),
+            unreadable_rows("stream_item", clock=["at"]),
+        ]
 
 
 class MetricPoint(models.Model):
@@ -55,7 +58,10 @@ class MetricPoint(models.Model):
     value = models.FloatField()
 
     class Meta:
-        indexes = [models.Index(fields=["run", "key", "optimizer_step"], name="metric_point_by_key")]
+        indexes = [
+            models.Index(fields=["run", "key", "optimizer_step"], name="metric_point_by_key"),
+            unreadable_rows("metric_point", clock=["at"], values=["value"]),
+        ]
 
 
 class MetricRollup(models.Model):
@@ -101,7 +107,10 @@ class GroupOutcomeRow(models.Model):
     num_repeated_fragments = models.PositiveIntegerField()
 
     class Meta:
-        indexes = [models.Index(fields=["run", "prompt_index", "batch"], name="group_outcome_by_prompt")]
+        indexes = [
+            models.Index(fields=["run", "prompt_index", "batch"], name="group_outcome_by_prompt"),
+            unreadable_rows("group_outcome", values=["reward_std"]),
+        ]
 
 
 SPAN_COLUMNS = tuple(Span.model_fields)
@@ -132,6 +141,7 @@ class SpanRow(models.Model):
             models.Index(fields=["run", "lane", "start"], name="span_by_lane"),
             # For the story of a fragment: without it all spans of the run are read.
             models.Index(fields=["run", "batch"], name="span_by_batch"),
+            unreadable_rows("span", clock=["start", "end"]),
         ]
 
 
@@ -169,3 +179,4 @@ class LaneTime(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["run", "attempt", "lane", "kind", "cause"], name="lane_time_class_once")
         ]
+        indexes = [unreadable_rows("lane_time", clock=["first_start", "last_end"], values=["seconds"])]

@@ -9,12 +9,12 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from runs.models import COMMAND, RunLogEntry, RunStream, RunTransition
+from runs.models import CLOCK, COMMAND, RunLogEntry, RunStream, RunTransition
 from runs.run_body import command_item, transition_item
 from telemetry.models import StreamItem
 from telemetry.observed_lanes import Lane
 from telemetry.stream_items import LOG, TRANSITION, Item, item
-from telemetry.unreadable import CLOCK, readable
+from telemetry.unreadable import readable
 
 NUM_TRIED = 100
 """Reports that are looked through for one that can be read."""

@@ -12,15 +12,11 @@ from pydantic import BaseModel, ValidationError
 from redis.exceptions import RedisError
 
 from live.broker import broker
+from runs.models import CLOCK
 from telemetry.models import StreamItem
 from telemetry.stream_items import body_model
-from worker.contracts.base import MAX_CLOCK_SECONDS, MAX_VALUE
 
 NUMBERS = "tandem:unreadable-rows"
-CLOCK = (0.0, MAX_CLOCK_SECONDS)
-"""For `at__range`: PostgreSQL sorts NaN and infinity behind."""
-VALUES = (-MAX_VALUE, MAX_VALUE)
-"""For `value__range`, likewise."""
 
 logger = logging.getLogger(__name__)
 

@@ -16,6 +16,7 @@ from runs.models.run_rows import (
     RunStream,
     RunTransition,
 )
+from runs.models.stored_ranges import CLOCK, UNREADABLE, VALUES, unreadable_rows
 from runs.models.sweep_rows import (
     MAX_FIELD_PATH_CHARS,
     MAX_SWEEP_NAME_CHARS,
@@ -28,6 +29,7 @@ from runs.models.sweep_rows import (
 from runs.models.view_rows import MAX_VIEW_NAME_CHARS, SavedView
 
 __all__ = [
+    "CLOCK",
     "COMMAND",
     "MAX_FIELD_PATH_CHARS",
     "MAX_NAME_CHARS",
@@ -37,6 +39,8 @@ __all__ = [
     "RESIZE_REQUESTED",
     "RESIZE_STATES",
     "STATE_VALUES",
+    "UNREADABLE",
+    "VALUES",
     "WEB",
     "Attempt",
     "AttemptOutcome",
@@ -59,4 +63,5 @@ __all__ = [
     "SweepRun",
     "SweepState",
     "submission_id",
+    "unreadable_rows",
 ]

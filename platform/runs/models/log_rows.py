@@ -3,6 +3,7 @@
 from django.db import models
 
 from runs.models.run_rows import Run
+from runs.models.stored_ranges import unreadable_rows
 
 
 class LogLevel(models.TextChoices):
@@ -41,4 +42,5 @@ class RunLogEntry(models.Model):
             # Errors are shown first and commands are read with the stream; both are few among many.
             models.Index(fields=["run", "stream_seq"], condition=models.Q(level="error"), name="log_errors"),
             models.Index(fields=["run", "stream_seq"], condition=models.Q(type=COMMAND), name="log_commands"),
+            unreadable_rows("log_entry", clock=["at"]),
         ]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from telemetry.unreadable import CLOCK
+from runs.models import CLOCK
 
 if TYPE_CHECKING:
     from arro3.core import Array, DataType, RecordBatch, Schema, Table

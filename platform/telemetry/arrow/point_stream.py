@@ -5,12 +5,12 @@ from uuid import UUID
 
 from psycopg import sql
 
+from runs.models import CLOCK
 from telemetry.arrow.arrow_stream import PAGE_ROWS, Column, Kind, arrow_stream
 from telemetry.arrow.keyset_pages import Row, keyset_pages
 from telemetry.curves.curves import LAST_STEP, curves
 from telemetry.models import MetricPoint
 from telemetry.selectors import last_stream_seq
-from telemetry.unreadable import CLOCK
 
 COLUMNS = (
     Column("key", Kind.NAME),

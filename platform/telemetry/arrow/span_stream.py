@@ -7,12 +7,12 @@ from uuid import UUID
 from django.db import models
 from psycopg import sql
 
+from runs.models import CLOCK
 from telemetry.arrow.arrow_stream import PAGE_ROWS, Column, Kind, arrow_stream
 from telemetry.arrow.keyset_pages import Row, keyset_pages
 from telemetry.models import SPAN_COLUMNS, SpanRow
 from telemetry.selectors import last_stream_seq
 from telemetry.timeline.timeline_spans import recorded_stretch, spans_between
-from telemetry.unreadable import CLOCK
 
 _KINDS: dict[type[Any], Kind] = {
     models.CharField: Kind.NAME,

@@ -19,8 +19,8 @@ from django.db.models import Q, Sum
 from django.utils import timezone
 
 from fleet.models import LaneLoan
+from runs.models import CLOCK
 from telemetry.models import LaneTime, SpanRow, StreamItem
-from telemetry.unreadable import CLOCK
 from worker.contracts.names import LaneRole
 from worker.contracts.spans import IdleCause, SpanKind
 

@@ -14,8 +14,7 @@ from django.db.models import Count, F, Func, Max, Min, QuerySet, TextField, Valu
 from pydantic import with_config
 from typing_extensions import TypedDict
 
-from runs.models import LogLevel, RunLogEntry
-from telemetry.unreadable import CLOCK
+from runs.models import CLOCK, LogLevel, RunLogEntry
 from worker.contracts.base import JsonOf
 from worker.contracts.names import LaneRole
 

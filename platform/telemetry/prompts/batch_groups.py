@@ -9,8 +9,8 @@ from uuid import UUID
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from runs.models import VALUES
 from telemetry.models import GroupOutcomeRow
-from telemetry.unreadable import VALUES
 
 
 @with_config(use_attribute_docstrings=True)

@@ -15,8 +15,8 @@ from django.db.models.functions import Cast, RowNumber
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from runs.models import VALUES
 from telemetry.models import GroupOutcomeRow
-from telemetry.unreadable import VALUES
 from worker.contracts.prompts import parse_prompts
 
 MAX_VISITS_SHOWN = 60

@@ -12,10 +12,10 @@ from django.db import connection
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from runs.models import CLOCK, VALUES
 from telemetry.models import LaneTime
 from telemetry.observed_lanes import placed_lanes, role_of
 from telemetry.selectors import last_stream_seq
-from telemetry.unreadable import CLOCK, VALUES
 from worker.contracts.events import RunEvent, SpansEvent
 
 UNACCOUNTED = "unaccounted"

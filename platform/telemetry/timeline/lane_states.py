@@ -15,12 +15,12 @@ from django.db import connection
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from runs.models import CLOCK
 from telemetry.models import LaneTime
 from telemetry.observed_lanes import RoleStretch, role_stretches
 from telemetry.selectors import last_stream_seq
 from telemetry.timeline.lane_state_rollups import Grid, State, grid_over, stored_states
 from telemetry.timeline.timeline_spans import recorded_stretch
-from telemetry.unreadable import CLOCK
 
 DEFAULT_BUCKETS = 300
 MAX_BUCKETS = 2000

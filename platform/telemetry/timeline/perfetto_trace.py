@@ -11,11 +11,12 @@ from io import BytesIO
 from typing import Any
 from uuid import UUID
 
+from runs.models import CLOCK
 from telemetry.models import SPAN_COLUMNS, SpanRow, StreamItem
 from telemetry.observed_lanes import placed_lanes, role_of
 from telemetry.selectors import last_stream_seq
 from telemetry.timeline.timeline_spans import recorded_stretch
-from telemetry.unreadable import CLOCK, readable
+from telemetry.unreadable import readable
 
 MAX_SPANS = 1_000_000
 """Of a longer run the newest are in the file: Perfetto's page holds a few million events in a browser's memory."""

@@ -10,12 +10,13 @@ from django.db.models.functions import Mod, RowNumber
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from runs.models import CLOCK
 from telemetry.lending.lending_ledger import LendDecision, recent_lends
 from telemetry.models import StreamItem
 from telemetry.observed_lanes import Lane, placed_lanes
 from telemetry.selectors import last_stream_seq
 from telemetry.timeline.timeline_spans import SpanJson, recorded_stretch, spans_between
-from telemetry.unreadable import CLOCK, readable
+from telemetry.unreadable import readable
 from worker.contracts.base import JsonOf
 from worker.contracts.resizing import ResizeReport, ResizeState
 

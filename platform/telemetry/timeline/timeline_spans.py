@@ -12,8 +12,8 @@ from django.db import connection
 from django.db.models import Count, Max, Min, QuerySet
 from psycopg import sql
 
+from runs.models import CLOCK
 from telemetry.models import SPAN_COLUMNS, LaneTime, SpanRow
-from telemetry.unreadable import CLOCK
 from worker.contracts.base import Count as AtLeastOne
 from worker.contracts.base import JsonOf
 from worker.contracts.spans import Span

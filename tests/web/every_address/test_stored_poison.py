@@ -5,13 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
 
+from analysis.prometheus.unreadable_rows import out_of_range_rows
 from runs.models import Run, RunStream
+from telemetry.models import MetricPoint
 from telemetry.unreadable import unreadable_counts
 from tests.web.every_address.malformed_requests import OF_RUNS, readings_of
-from tests.web.every_address.poisoned_rows import poison
+from tests.web.every_address.poisoned_rows import NUMBERS, poison
 from tests.web.every_address.world import World
 
 pytestmark = pytest.mark.django_db
@@ -70,3 +72,23 @@ def test_what_can_be_read_is_still_there(poisoned: World) -> None:
     assert [str(adapter["id"]) for adapter in adapters] == [poisoned.values["adapter_id"]]
     spans: Any = client.get(f"/api/v1/runs/{run_id}/timeline?from=0&to=100").json()["spans"]
     assert {"lane": "rollout-0", "kind": "generate"}.items() <= spans[0].items()
+
+
+def test_rows_that_readers_leave_out_by_their_range_are_counted_where_they_lie(world: World) -> None:
+    assert set(out_of_range_rows().values()) == {0}
+    poison(Run.objects.get(pk=world.values["run_id"]))
+    counted = out_of_range_rows()
+    assert len(counted) == 7
+    assert min(counted.values()) > 0
+    assert counted["telemetry_metricpoint"] == 2 * 3 * len(NUMBERS)
+    text = client_of(world).get("/api/v1/metrics").content.decode()
+    assert 'tandem_out_of_range_rows{table="telemetry_metricpoint"} 30.0' in text
+
+
+def test_counting_them_reads_no_other_row(world: World) -> None:
+    index = next(index for index in MetricPoint._meta.indexes if index.name == "metric_point_unreadable")
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        plan = MetricPoint.objects.filter(index.condition).explain()
+    assert "metric_point_unreadable" in plan
+    assert "Filter" not in plan
