@@ -2,9 +2,12 @@
 
     python -m tests.bench.overhead [--rounds 10] [--batches 10] [--out var/bench/overhead.json]
 
-Each round runs the demo's spec in one process with one thread, in one process with all cores, and as a run of a stack
-that idled before: database, broker, web, tasks, Ray, driver and a lane of each role; and again at staleness 1 in one
-process and as a run. Figures are medians over rounds; ratios are medians of each round's own, so that other load on the
+Each round runs the demo's spec in one process with one thread, in one process with all cores, in a process with one
+thread on each core at once, and as a run of a stack that idled before: database, broker, web, tasks, Ray, driver and a
+lane of each role; and again at staleness 1 in one process and as a run. Processes on all cores at once wait for each
+other nowhere, so the seconds of their batches, by their number, are the least that any division of the work among these
+cores could take: where cores share caches, memory or a physical core it is more than a single process's by the number
+of cores. Figures are medians over rounds; ratios are medians of each round's own, so that other load on the
 machine, which lasts, affects both sides.
 
 Seconds of CPU and wall are per batch, without the first two batches, which wait for imports and caches. Evaluation,
@@ -20,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -50,18 +54,25 @@ class Way:
     pipeline: dict[str, Any]
     """Settings of the spec's section `pipeline`."""
     num_threads: int | None
-    """Of the one process; `None` for a run of the stack."""
+    """Of a process; `None` for a run of the stack."""
+    num_processes: int = 1
+    """That do the same work at once, each by itself."""
 
 
 ONE_THREAD = Way("one process, one thread", {}, 1)
 ALL_CORES = Way("one process, all cores", {}, os.cpu_count() or 1)
+EACH_CORE = Way("a process on each core, one thread", {}, 1, num_processes=os.cpu_count() or 1)
 STACK = Way("the stack", {}, None)
 AUTO = Way("the stack, placement auto", {"placement": "auto"}, None)
 STALE_ONE_THREAD = Way("one process, one thread, staleness 1", {"max_staleness": 1}, 1)
 STALE_STACK = Way("the stack, staleness 1", {"max_staleness": 1}, None)
-WAYS = (ONE_THREAD, ALL_CORES, STACK, AUTO, STALE_ONE_THREAD, STALE_STACK)
+WAYS = (ONE_THREAD, ALL_CORES, EACH_CORE, STACK, AUTO, STALE_ONE_THREAD, STALE_STACK)
 FIGURES = ("cpu_seconds", "wall_seconds", "first_batch_seconds", "memory_mb")
 RATIOS = (
+    (EACH_CORE, ONE_THREAD, "cpu_seconds"),
+    (EACH_CORE, ONE_THREAD, "wall_seconds"),
+    (STACK, EACH_CORE, "cpu_seconds"),
+    (STACK, EACH_CORE, "wall_seconds"),
     (STACK, ONE_THREAD, "cpu_seconds"),
     (STACK, ONE_THREAD, "wall_seconds"),
     (STACK, ALL_CORES, "wall_seconds"),
@@ -81,7 +92,7 @@ class Cost:
     cpu_seconds: float
     """Seconds of CPU a batch, all processes together."""
     wall_seconds: float
-    """Seconds a batch."""
+    """Seconds a batch; of processes at once, by their number."""
     first_batch_seconds: float
     """Seconds from the start of the process, or from the request that creates the run, to the end of batch 1."""
     memory_mb: float
@@ -120,6 +131,16 @@ def in_one_process(spec: dict[str, Any], num_threads: int) -> Cost:
         memory_mb=figures["memory_mb"],
         cpu_by_part={},
     )
+
+
+def in_processes(spec: dict[str, Any], way: Way) -> Cost:
+    """The means of processes that begin together."""
+    assert way.num_threads is not None
+    with ThreadPoolExecutor(way.num_processes) as pool:
+        costs = list(pool.map(in_one_process, [spec] * way.num_processes, [way.num_threads] * way.num_processes))
+    figures = {figure: statistics.mean(getattr(cost, figure) for cost in costs) for figure in FIGURES}
+    figures["wall_seconds"] /= way.num_processes
+    return Cost(**figures, cpu_by_part={})
 
 
 def in_the_stack(rest: Rest, root: psutil.Process, spec: dict[str, Any], name: str) -> Cost:
@@ -176,9 +197,7 @@ def measure(stack: Stack, num_rounds: int, num_batches: int) -> dict[str, Any]:
             spec = spec_of(document, num_batches, way.pipeline)
             name = f"round {number + 1}, {way.name}"
             costs[way.name] = (
-                in_the_stack(rest, root, spec, name)
-                if way.num_threads is None
-                else in_one_process(spec, way.num_threads)
+                in_the_stack(rest, root, spec, name) if way.num_threads is None else in_processes(spec, way)
             )
         rounds.append({way: asdict(cost) for way, cost in costs.items()} | {"load": os.getloadavg()[0]})
         figures = "; ".join(
