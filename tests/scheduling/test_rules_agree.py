@@ -355,3 +355,16 @@ def test_one_batch_ahead_slow_training_reaches_the_limit_and_hides_the_publish(s
     t = durations(seed, fragment=(0.1, 0.2), group=(3.0, 5.0))
     run = Settings(algebra=ALGEBRA, max_staleness=1, num_batches=6)
     check_limit(run, t.pool(2), NUM_EPOCHS * (NUM_GROUPS * t.group + t.commit), first=1)
+
+
+@settings(max_examples=30)
+@given(seed=seeds)
+def test_one_batch_ahead_a_long_fragment_is_generated_and_trained_within_two_batches(seed: int) -> None:
+    t = replace(durations(seed, fragment=(20.0, 30.0)), publish=0.0)
+    one_group = algebra_of(groups_per_minibatch=1, fragments=(1, 2))
+    run = Settings(algebra=one_group, max_staleness=1, num_batches=8, num_rollout=3)
+    two_batches = t.pull + t.fragment + t.score + t.group + t.commit
+    assert limit_of(run, t.pool(4), 1) == pytest.approx(two_batches / 2)
+    seconds = batch_seconds(run, t.pool(4), 1)
+    pairs = [short + long for short, long in zip(seconds[1:-1:2], seconds[2:-1:2], strict=True)]
+    assert pairs == pytest.approx([two_batches] * 3)

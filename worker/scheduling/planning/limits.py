@@ -37,6 +37,10 @@ class ScheduleRules:
     trains_without_lent: bool = True
     """Let ranks that share micro-batches by speed train while others of the gang are lent. No schedule does better than
     with it; without it the limit is nearer to a scheduler that recalls lent lanes whenever there is work for them."""
+    whole_fragments_ahead: bool = False
+    """With `runs_ahead`, count whole fragments for the two batches within which one must be generated and trained.
+    Lanes whose fragments take turns do better, so that this bounds nothing, but it tells fragment sizes apart that take
+    as much work."""
 
     @classmethod
     def of(cls, pipeline: PipelineSpec, advantage_std: Literal["group", "batch"]) -> Self:
@@ -88,7 +92,8 @@ class _Splits:
     shared_switch: Seconds
     """[split, kind]: the part of either switch that the gang shares, divided among its ranks."""
     at_least: Seconds
-    """[split]: a lower bound from scoring, and from training after the first group is complete."""
+    """[split]: a lower bound from scoring, from training after the first group is complete, and at staleness 1 from the
+    two batches within which a group is generated and trained."""
 
     @classmethod
     def of(
@@ -112,11 +117,15 @@ class _Splits:
         may_lend = rules.lends & kinds.fit(trainers, lends=True)
         lent = np.where(may_lend[:, None], trainers, 0)
         if rules.runs_ahead:
-            tail = fill = np.zeros_like(gang.training)
+            tail = np.zeros_like(gang.training)
+            # A fragment is generated with the version before the last at the earliest, and trained for the next.
+            two_batches = _group_ahead(algebra, kinds, kinds.number - trainers, lent) + score + gang.after_last_group
+            at_least = np.maximum(gang.training, two_batches / 2)
         else:
             tail = score + (gang.after_last_group if rules.overlaps else gang.training)
             reclaim = kinds.reclaim + shared_switch if is_together else np.zeros_like(shared_switch)
             fill = _fill(algebra, kinds, kinds.number - trainers, lent, score, shared_switch, reclaim)
+            at_least = fill + gang.training
         return cls(
             algebra.num_fragments,
             kinds,
@@ -128,7 +137,7 @@ class _Splits:
             tail,
             lent,
             shared_switch,
-            at_least=np.maximum(fill + gang.training, scoring),
+            at_least=np.maximum(at_least, scoring),
         )
 
     def enough(self) -> Seconds:
@@ -156,6 +165,8 @@ class _Splits:
         lent = (np.minimum(until, not_training) - kinds.lend - self.shared_switch - kinds.pull) / kinds.fragment
         if not self.rules.runs_ahead:
             own, lent = np.floor(own + ROUNDING), np.floor(lent + ROUNDING)
+        elif self.rules.whole_fragments_ahead:
+            own, lent = np.floor(2 * own + ROUNDING) / 2, np.floor(2 * lent + ROUNDING) / 2
         own, lent = np.maximum(own, 0.0), np.maximum(lent, 0.0)
         num_own = ((kinds.number - self.trainers) * own).sum(axis=1)
         if self.num_units is None or not self.lent.any():
@@ -200,8 +211,8 @@ def _fill(
     shared_switch: Seconds,
     reclaim: Seconds,
 ) -> Seconds:
-    """[split]: when the first group can be complete. Of a group's fragments some lane must generate at least the
-    ceiling of its share.
+    """[split]: when the first group can be complete at staleness 0. Of a group's fragments some lane must generate at
+    least the ceiling of its share.
 
     Args:
         rollout: [split, kind], rollout lanes.
@@ -210,8 +221,7 @@ def _fill(
         shared_switch: [split, kind].
         reclaim: [split, kind], the switch back that must end before the gang trains; 0 where others begin without.
     """
-    num_generators = np.maximum((rollout + lent) @ np.ones(rollout.shape[1]), 1)
-    num_each = np.ceil(algebra.group_size // algebra.fragment_size / num_generators)
+    num_each = _num_each_of_group(algebra, rollout + lent)
     first = np.full(len(rollout), np.inf)
     of_kinds = zip(rollout.T, lent.T, shared_switch.T, reclaim.T, strict=True)
     for kind, (num_rollout, num_lent, shared, back) in enumerate(of_kinds):
@@ -220,3 +230,18 @@ def _fill(
         first = np.minimum(first, np.where(num_rollout > 0, generated + score, np.inf))
         first = np.minimum(first, np.where(num_lent > 0, returned, np.inf))
     return first
+
+
+def _group_ahead(algebra: BatchAlgebra, kinds: LaneKinds, rollout: Counts, lent: Counts) -> Seconds:
+    """[split]: the least seconds in which any group is generated, where lent lanes need not switch for it. `rollout`
+    and `lent` are as above."""
+    seconds = kinds.pull + _num_each_of_group(algebra, rollout + lent)[:, None] * kinds.fragment
+    least: Seconds = np.where(rollout + lent > 0, seconds, np.inf).min(axis=1)
+    return least
+
+
+def _num_each_of_group(algebra: BatchAlgebra, generators: Counts) -> Seconds:
+    """[split]: the fragments of a group that the lane with the most of them generates at least. `generators`: [split,
+    kind]."""
+    num_generators = np.maximum(generators.sum(axis=1), 1)
+    return np.ceil(algebra.group_size // algebra.fragment_size / num_generators)

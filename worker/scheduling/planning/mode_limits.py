@@ -102,15 +102,20 @@ class ModeLimits:
             if math.isfinite(least):
                 self._all_limits(mode, lends=lends)[split] = least
 
-    def expected(self, mode: PlanningMode) -> Mapping[Split, float]:
-        """For the splits of `limits` with lending: what they would take if lanes were lent only while none trains. It
-        bounds nothing, but tells splits apart whose limits are alike."""
+    def expected(self, mode: PlanningMode, *, lends: bool) -> Mapping[Split, float]:
+        """For the splits of `limits`: what they would take if lanes were lent only while none trains, and generated
+        whole fragments in two batches at staleness 1. It bounds nothing, but tells splits apart whose limits are
+        alike."""
+        limits = self.limits(mode, lends=lends)
+        if not (lends or mode.max_staleness):
+            return limits
+        rules = mode.rules(self.advantage_std, lends=lends)
+        rules = replace(rules, trains_without_lent=False, whole_fragments_ahead=True)
         found: dict[Split, float] = {}
         for size in self.fragment_sizes:
-            splits = [split for split in self.limits(mode, lends=True) if split.fragment_size == size]
+            splits = [split for split in limits if split.fragment_size == size]
             if splits:
                 algebra, kinds = self.work.with_fragment_size(size).algebra, self.kinds_for(size, mode.max_staleness)
-                rules = replace(mode.rules(self.advantage_std, lends=True), trains_without_lent=False)
                 trainers = np.array([split.trainers for split in splits])
                 seconds = batch_limits(algebra, self.expected_costs, kinds, trainers, rules)
                 found |= zip(splits, seconds.tolist(), strict=True)

@@ -161,22 +161,22 @@ class SplitSearch:
         return self._best(settings)
 
     def try_others(self, modes: Sequence[PlanningMode], wanted: PipelineSpec) -> dict[str, SplitResult]:
-        """By mode's name the best split, after simulating what climbs did not meet, the lowest limits first, with what
-        is left of the budget: where a batch holds little work for each lane, neighbours differ by chance, and the best
-        split may lie between slow ones. Only modes in which something was simulated."""
+        """By mode's name the best split, after simulating what climbs did not meet, what is expected to be the fastest
+        first, with what is left of the budget: where a batch holds little work for each lane, neighbours differ by
+        chance, and the best split may lie between slow ones. Only modes in which something was simulated."""
         settings = {mode: self._settings(mode, wanted) for mode in modes}
         tried = [mode for mode in modes if self._simulations.fastest(settings[mode])]
         fastest = min((self._least(settings[mode]) for mode in tried), default=0.0)
         others = [
-            (limit, index, split, other)
+            (expected, index, split, other)
             for index, mode in enumerate(tried)
             for other in settings[mode]
             if not _is_costly_to_simulate(other)
-            for split, limit in self._limits.limits(mode, lends=other.trainers_generate).items()
+            for split, expected in self._limits.expected(mode, lends=other.trainers_generate).items()
         ]
-        for limit, _, split, other in sorted(others, key=lambda entry: entry[:3]):
-            if limit >= (1 - _CLOSE) * fastest:
-                break
+        for _, index, split, other in sorted(others, key=lambda entry: entry[:3]):
+            if self._limits.limits(tried[index], lends=other.trainers_generate)[split] >= (1 - _CLOSE) * fastest:
+                continue
             left = self._budget - self._simulations.spent
             if self._simulations.price(split, other) <= left and self._simulations.seconds(split, other) < fastest:
                 result = self._simulations.result_at_length(
@@ -245,7 +245,7 @@ class SplitSearch:
             likely = set(islice(fastest, _NUM_SEARCHED))
             for split in sorted(allowed, key=lambda split: (-split.fragment_size, split)):
                 left = may_reach - self._simulations.spent
-                if split.trainers in likely and left > 0:
+                if split.trainers in likely and left > 0 and allowed[split] < self._least(settings):
                     self._simulations.result_at_length(split, other, may_spend=left)
 
     def _climb_all(self, settings: Sequence[PipelineSpec], mode: PlanningMode, goal: "_Goal") -> None:
@@ -254,7 +254,7 @@ class SplitSearch:
         climbs = []
         for other in settings:
             allowed = self._limits.limits(mode, lends=other.trainers_generate)
-            expected = self._limits.expected(mode) if other.trainers_generate else allowed
+            expected = self._limits.expected(mode, lends=other.trainers_generate)
             starts = starts_of_climbs(allowed, expected, self._limits.limits(mode, lends=False))
             climbs += [(rank, other, of_size, allowed) for rank, of_size in enumerate(starts)]
         climbs.sort(key=lambda climb: climb[0])
