@@ -33,6 +33,8 @@ os.environ |= {
     # As in the real stack. Ray reads these once, whichever test imports it first.
     "RAY_AUTH_MODE": "token",
     "RAY_AUTH_TOKEN": secrets.token_hex(16),
+    # Ray's own are 15, with which lanes hardly get a core beside other tests.
+    "RAY_worker_niceness": "0",
 }
 (VAR / "static").mkdir()
 # Nothing here is a test of speed: on a busy machine the first example alone may take long.
