@@ -122,12 +122,11 @@ def test_no_run_that_runs_ahead_is_faster_on_average_than_the_bound(
 
 @settings(max_examples=100)
 @given(algebra=ALGEBRAS, costs=pools(), pipeline=modes(1), num_trainer=st.integers(0, 5))
-def test_without_lending_no_run_that_runs_ahead_is_faster_on_average_than_the_limit_of_its_split(
+def test_no_run_that_runs_ahead_is_faster_on_average_than_the_limit_of_its_split(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
 ) -> None:
     # The limit counts a pull for each batch; what the rules ask for is one in two.
     costs = replace(costs, lanes=tuple(replace(lane, pull=0.0) for lane in costs.lanes))
-    pipeline = pipeline.model_copy(update={"tag": TrainerAssist.OFF})
     trainers = trainers_of(pipeline, costs, num_trainer)
     kinds = LaneKinds.of(costs, algebra.fragment_size)
     split = np.bincount(np.take(kinds.of_lane, trainers), minlength=kinds.number.size)
