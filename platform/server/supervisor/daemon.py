@@ -25,7 +25,14 @@ import psutil
 
 from server.supervisor.process_logs import open_log
 from server.supervisor.process_spec import ProcessSpec, start
-from server.supervisor.process_tree import become_subreaper, descendants, kill_all_descendants, reap, send
+from server.supervisor.process_tree import (
+    become_subreaper,
+    descendants,
+    kill_all_descendants,
+    reap,
+    send,
+    started_by,
+)
 
 POLL_SECONDS = 0.1
 TERMINATE_SECONDS = 3.0
@@ -122,16 +129,19 @@ class Supervisor:
         for supervised in self.supervised.values():
             if supervised.restart_due is None or now < supervised.restart_due:
                 continue
-            # Processes that the ended one left behind were adopted by the supervisor and may hold its ports.
-            send(self._adopted(), signal.SIGKILL)
+            send(self._left_behind(supervised.spec.name), signal.SIGKILL)
             supervised.restarted_at.append(now)
             supervised.num_restarts += 1
             self._start(supervised.spec)
 
-    def _adopted(self) -> list[psutil.Process]:
+    def _left_behind(self, name: str) -> list[psutil.Process]:
+        """What a process that has ended left behind, which may hold its ports, and what nobody knows whose it is. The
+        supervisor has adopted it; of what it has adopted some is still in use, as what Ray's lanes are forked from."""
         own = {supervised.pid for supervised in self.supervised.values()}
+        others = self.supervised.keys() - {name}
         orphans = [child for child in psutil.Process().children() if child.pid not in own]
-        return [process for orphan in orphans for process in [*descendants(orphan.pid), orphan]]
+        left = [orphan for orphan in orphans if started_by(orphan) not in others]
+        return [process for orphan in left for process in [*descendants(orphan.pid), orphan]]
 
     def end_everything(self) -> None:
         """Signal every process, wait, kill; processes with `ends_last` come last."""

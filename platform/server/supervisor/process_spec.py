@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 PR_SET_PDEATHSIG = 1
+NAME_VARIABLE = "TANDEM_PROCESS"
+"""In the environment of each process, and so of all that it starts: its name."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -74,7 +76,7 @@ def start(spec: ProcessSpec, output: IO[bytes] | int) -> subprocess.Popen[bytes]
         return subprocess.Popen(
             argv,
             cwd=spec.cwd,
-            env=spec.env,
+            env={**spec.env, NAME_VARIABLE: spec.name},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

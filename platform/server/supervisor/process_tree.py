@@ -7,6 +7,8 @@ import time
 
 import psutil
 
+from server.supervisor.process_spec import NAME_VARIABLE
+
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -22,6 +24,15 @@ def descendants(pid: int | None = None) -> list[psutil.Process]:
     except psutil.NoSuchProcess:
         return []
     return [process for process in found if _is_live(process)]
+
+
+def started_by(process: psutil.Process) -> str | None:
+    """The name of the supervised process that this one descends from; `None` where nothing tells it, as of
+    PostgreSQL's, which write their titles over their environment."""
+    try:
+        return process.environ().get(NAME_VARIABLE)
+    except psutil.Error:
+        return None
 
 
 def send(processes: list[psutil.Process], number: int) -> None:

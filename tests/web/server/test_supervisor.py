@@ -126,3 +126,21 @@ def test_a_process_that_dies_is_restarted_and_one_that_keeps_dying_ends_the_stac
     output, _ = up.communicate()
     assert up.returncode == 3
     assert "polite ended 3 times, the last ones within 10 minutes and with code -9" in output
+
+
+def test_a_restart_ends_what_its_process_left_behind_and_nothing_of_others(launch: Launch, tmp_path: Path) -> None:
+    up = launch()
+    pids = stack_pids(tmp_path)
+    [supervisor] = psutil.Process(up.pid).children()
+    [polite] = [pid for pid in pids if psutil.Process(pid).name() == "sleep"]
+    [stubborn] = [pid for pid in pids if os.getsid(pid) == pid and pid not in (polite, supervisor.pid)]
+    [detached] = set(pids) - {polite, stubborn, supervisor.pid}
+    until(lambda: (tmp_path / "restarts").exists(), "the stack serves")
+
+    kill_9(polite)
+    until(lambda: "'polite': 1" in (tmp_path / "restarts").read_text(), "it is restarted")
+    assert not all_gone([detached])
+
+    kill_9(stubborn)
+    until(lambda: "'stubborn': 1" in (tmp_path / "restarts").read_text(), "it is restarted")
+    until(lambda: all_gone([detached]), "what it left behind is gone")
