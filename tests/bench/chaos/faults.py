@@ -32,6 +32,8 @@ class Fault:
     """How long it lasts where it is healed; it is healed at the run's end at the latest."""
     may_lose_driver: bool = True
     """Whether a new attempt is right: not where the driver, its trainer rank and its messages are well."""
+    lane: str | None = None
+    """The lane that it strikes, if any: no other may be lost with it."""
 
 
 def _kill_part(part: Part) -> Fault:
@@ -43,7 +45,9 @@ def _kill_part(part: Part) -> Fault:
 
 def _signal_lane(verb: str, lane: str, number: signal.Signals) -> Fault:
     role = lane.partition("-")[0]
-    return Fault(f"{verb}: {role} lane", lambda scene: scene.signal_lane(lane, number), may_lose_driver=False)
+    return Fault(
+        f"{verb}: {role} lane", lambda scene: scene.signal_lane(lane, number), may_lose_driver=False, lane=lane
+    )
 
 
 def _fill_disk(scene: Scene) -> None:

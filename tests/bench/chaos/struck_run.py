@@ -13,6 +13,7 @@ from tests.bench.chaos.scene import NotStruckError, Scene
 from tests.bench.chaos.watched_run import Sighting, WatchedRun
 from tests.bench.process_costs import ProcessCosts
 from tests.e2e.rest import Rest, wait_until
+from worker.contracts.lanes import StartStep
 
 NUM_BATCHES = 16
 FIRST_BATCH, LAST_BATCH = 5, 9
@@ -150,6 +151,12 @@ def _batches_redone(scene: Scene) -> int:
     return max(0, len(versions) - len(set(versions)) - num_resumed)
 
 
+def _lanes_started(course: list[str]) -> set[str]:
+    """The lanes that were started after the fault."""
+    requested = (line.partition(f" lane_start {StartStep.REQUESTED} ")[2] for line in course)
+    return {lane for lanes in requested for lane in lanes.split()}
+
+
 def _problems(row: dict[str, Any], fault: Fault) -> list[str]:
     """What is not as it should be; empty for a fault that the product takes well."""
     found = []
@@ -173,4 +180,6 @@ def _problems(row: dict[str, Any], fault: Fault) -> list[str]:
         found.append(f"lanes not freed, processes left: {row['processes_left']}")
     if row["num_attempts"] > 1 and not fault.may_lose_driver:
         found.append(f"{row['num_attempts']} attempts, though the driver was well")
+    if row["num_attempts"] == 1 and (lost := _lanes_started(row["course"]).difference([fault.lane])):
+        found.append(f"{', '.join(sorted(lost))} started again, though nothing struck them")
     return found
