@@ -24,7 +24,7 @@ from tests.web.every_address.malformed_request import Malformed
 from tests.web.every_address.malformed_requests import OF_RUNS, OF_THE_POOL, MalformedRequests, readings_of
 from tests.web.every_address.world import World
 
-pytestmark = [pytest.mark.django_db, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(3600)]
 MAX_CPU_SECONDS = 1.0
 MAX_GROWTH_KIB = 256 * 1024
 """Of the process over all requests: several bodies of the greatest size beside what is loaded on first use."""
