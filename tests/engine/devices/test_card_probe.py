@@ -14,9 +14,11 @@ def test_the_figures_are_those_of_the_device(monkeypatch: pytest.MonkeyPatch) ->
     figures = card_probe.measured(torch.device("cpu"))
     assert CardFigures.model_validate_json(figures.model_dump_json()) == figures
     left, right = (torch.randn(256, 256) for _ in range(2))
-    began = time.perf_counter()
+    rates = []
     for _ in range(20):
+        began = time.perf_counter()
         torch.mm(left, right)
-    rate = 20 * 2 * 256**3 / (time.perf_counter() - began)
-    # The same product by another clock, on a machine that others use.
-    assert rate / 20 < figures.fp32_flops < rate * 20
+        rates.append(2 * 256**3 / (time.perf_counter() - began))
+    # The same product by another clock. Others use the machine, and of one product they may take all seconds but its
+    # own; what this tells is a unit, or products that are counted wrongly.
+    assert max(rates) / 100 < figures.fp32_flops < max(rates) * 100
