@@ -162,8 +162,9 @@ class RanksBySpeed(GangOptions):
         kinds = self.kinds
         own = ((seconds - self.tail)[:, None] - kinds.pull) / kinds.fragment
         shared_switch = kinds.shared_switch / kinds.num_lanes
-        apart = (seconds - self.together)[:, None] - kinds.reclaim - shared_switch
-        lent = np.minimum((seconds - self.tail)[:, None], apart) - kinds.lend - shared_switch - kinds.pull
+        there, back = (self.rules.num_loans * (switch + shared_switch) for switch in (kinds.lend, kinds.reclaim))
+        apart = (seconds - self.together)[:, None] - back
+        lent = np.minimum((seconds - self.tail)[:, None], apart) - there - kinds.pull
         lent = lent / kinds.fragment
         if not self.rules.runs_ahead:
             own, lent = np.floor(own + ROUNDING), np.floor(lent + ROUNDING)

@@ -106,8 +106,9 @@ class RanksInStep(GangOptions):
         shared_switch = kinds.shared_switch / ranks
         until = (seconds - self.tail)[:, None]
         own = (until - kinds.pull) / kinds.fragment
-        not_training = (seconds - self.training)[:, None] - kinds.reclaim - shared_switch
-        lent = (np.minimum(until, not_training) - kinds.lend - shared_switch - kinds.pull) / kinds.fragment
+        there, back = (self.rules.num_loans * (switch + shared_switch) for switch in (kinds.lend, kinds.reclaim))
+        not_training = (seconds - self.training)[:, None] - back
+        lent = (np.minimum(until, not_training) - there - kinds.pull) / kinds.fragment
         if not self.rules.runs_ahead:
             own, lent = np.floor(own + ROUNDING), np.floor(lent + ROUNDING)
         may_lend = self.rules.lends & (ranks >= kinds.ranks_to_do_both)

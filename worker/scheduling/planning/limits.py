@@ -6,7 +6,7 @@
 With everything allowed and the best of all splits this is the lock-step bound (`bounds` derives it); with the rules of
 one mode it narrows the planner's list of splits. Invariant: no schedule that keeps to the rules ends a batch sooner, or
 two of them on average if it runs ahead; `tests/scheduling/test_rules_agree.py` holds that against the scheduler. A
-rollout lane's pull is counted for each batch, as the scheduler makes it.
+lane's pull is counted for each batch, as the scheduler makes it.
 """
 
 from dataclasses import dataclass
@@ -42,6 +42,11 @@ class ScheduleRules:
     """With `runs_ahead`, count whole fragments for the two batches within which one must be generated and trained.
     Lanes whose fragments take turns do better, so that this bounds nothing, but it tells fragment sizes apart that take
     as much work."""
+
+    @property
+    def num_loans(self) -> float:
+        """The fewest loans a batch of a lane that is lent in every batch: one that runs ahead may last for two."""
+        return 0.5 if self.runs_ahead else 1.0
 
     @classmethod
     def of(cls, pipeline: PipelineSpec, advantage_std: Literal["group", "batch"]) -> Self:
@@ -141,11 +146,6 @@ class _Splits:
             at_least=np.maximum(at_least, scoring),
         )
 
-    @property
-    def num_loans(self) -> float:
-        """The fewest loans in which a lane is lent in every batch, by batch."""
-        return 0.5 if self.rules.runs_ahead else 1.0
-
     def enough(self) -> Seconds:
         """[split]: seconds in which a batch surely ends, as the lanes that generate share its fragments equally;
         infinite where no lane generates."""
@@ -167,9 +167,8 @@ class _Splits:
         # In step a lane that is lent misses no training; by speed, others may train for it.
         together = self.gang.training if self.num_units is None else self.gang.together
         apart = (seconds - together)[:, None]
-        # A loan that runs ahead may last for two batches.
-        there, back = (self.num_loans * (seconds + self.shared_switch) for seconds in (kinds.lend, kinds.reclaim))
-        lent = (np.minimum(until, apart - back) - there - self.num_loans * kinds.pull) / kinds.fragment
+        there, back = (self.rules.num_loans * (switch + self.shared_switch) for switch in (kinds.lend, kinds.reclaim))
+        lent = (np.minimum(until, apart - back) - there - kinds.pull) / kinds.fragment
         if not self.rules.runs_ahead:
             own, lent = np.floor(own + ROUNDING), np.floor(lent + ROUNDING)
         elif self.rules.whole_fragments_ahead:
@@ -192,7 +191,7 @@ class _Splits:
         """
         kinds = self.kinds
         alone = apart / self.unit
-        switching = self.num_loans * (kinds.lend + kinds.reclaim + 2 * self.shared_switch + kinds.pull)
+        switching = self.rules.num_loans * (kinds.lend + kinds.reclaim + 2 * self.shared_switch) + kinds.pull
         besides = np.maximum(apart - switching - lent * kinds.fragment, 0.0) / self.unit
         spare = (self.trainers * alone).sum(axis=1) - (self.num_units or 0)
         # Between no fragment and the most, units are lost in proportion: fewer than by any whole number of fragments.
