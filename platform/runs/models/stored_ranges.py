@@ -1,6 +1,6 @@
 """Which stored numbers of a run can be read. The ingest takes no others, but an older version, a defect or a hand may
-have left some: readers leave those rows out in SQL, and an index of each table holds them alone, so that they can be
-counted at any time. The ingest leaves it empty.
+have left some. Readers leave those rows out in SQL, and a partial index of each table holds them alone, so that they
+can be counted at any time without reading another row.
 """
 
 from collections.abc import Collection
@@ -13,8 +13,6 @@ CLOCK = (0.0, MAX_CLOCK_SECONDS)
 """Of moments, for `at__range`: PostgreSQL sorts NaN and infinity behind."""
 VALUES = (-MAX_VALUE, MAX_VALUE)
 """Of all other numbers, likewise."""
-
-
 UNREADABLE = "_unreadable"
 """How the names of these indexes end."""
 

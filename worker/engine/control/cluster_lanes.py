@@ -317,10 +317,7 @@ class ClusterLanes:
         taken = [handle.shares for handle in self._handles.values() if handle.shares is not None]
         card = card_to_share(grant, self._grants.values(), taken)
         if card is None:
-            logger.warning(
-                "lane %s scores on the CPU: no lane on node %s has a GPU that no other reward lane shares",
-                *(grant.lane, grant.node),
-            )
+            logger.warning("lane %s scores on the CPU: node %s has no GPU free to share", grant.lane, grant.node)
             return None
         return card.lane
 
