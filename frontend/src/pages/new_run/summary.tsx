@@ -102,15 +102,16 @@ function Start({ model, view, projects, start }: Props) {
           </select>
         </label>
       </div>
+      {/* Above all that grows and shrinks with each answer: a button that moves under the pointer loses its click. */}
+      <button type="submit" class="button primary start" disabled={!ready || starting}>
+        {starting ? "Starting…" : "Start the run"}
+      </button>
       <Verdict model={model} view={view} />
       {error !== null && (
         <p class="notice bad" role="alert">
           {error}
         </p>
       )}
-      <button type="submit" class="button primary start" disabled={!ready || starting}>
-        {starting ? "Starting…" : "Start the run"}
-      </button>
     </form>
   );
 }
