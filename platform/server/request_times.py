@@ -2,12 +2,16 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from http import HTTPMethod
 
 from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from prometheus_client import Histogram
+
+OTHER_METHOD = "other"
+"""Whatever else a client writes in its place: each would be a series of its own for as long as the process works."""
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
@@ -24,7 +28,8 @@ def RequestTimesMiddleware(get_response: GetResponse) -> GetResponse:  # noqa: N
 
     def observe(request: HttpRequest, response: HttpResponseBase, began: float) -> HttpResponseBase:
         route = request.resolver_match.route if request.resolver_match else "none"
-        REQUESTS.labels(request.method, route, str(response.status_code)).observe(time.perf_counter() - began)
+        method = request.method if request.method in HTTPMethod.__members__ else OTHER_METHOD
+        REQUESTS.labels(method, route, str(response.status_code)).observe(time.perf_counter() - began)
         return response
 
     if iscoroutinefunction(get_response):

@@ -94,6 +94,18 @@ def test_tasks_and_requests_are_counted(alice: User) -> None:
     assert grown("tandem_http_request_seconds_count", **request) == 1
 
 
+def test_methods_that_a_client_makes_up_are_one_series(alice: User, client: Client) -> None:
+    def refused() -> float:
+        labels = {"method": "other", "route": "api/v1/metrics", "status": "401"}
+        return value(read(with_token(alice)), "tandem_http_request_seconds_count", **labels) or 0
+
+    before = refused()
+    for number in range(3):
+        client.generic(f"MADEUP{number}", "/api/v1/metrics")
+    assert refused() == before + 3
+    assert "MADEUP" not in with_token(alice).get("/api/v1/metrics").content.decode()
+
+
 def test_the_dashboard_asks_for_series_that_are_there(alice: User, project: Project, make_run: MakeRun) -> None:
     """Grafana itself does not run here: held are the names, and what it needs of a dashboard."""
     families = with_token(alice).get("/api/v1/metrics").content.decode()
