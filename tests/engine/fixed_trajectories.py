@@ -2,6 +2,7 @@
 
 import torch
 
+from tests.engine.sharing_embeddings import load_sampler
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
 from worker.engine.models.registry import load_model
@@ -26,7 +27,13 @@ def _perturbed(weights: torch.Tensor, generator: torch.Generator) -> torch.Tenso
 
 
 def draw_groups(
-    spec: RunSpec, path: str, version: PublishedVersion, *, batch: int = 0, fragment_size: int | None = None
+    spec: RunSpec,
+    path: str,
+    version: PublishedVersion,
+    *,
+    batch: int = 0,
+    fragment_size: int | None = None,
+    sampler: Sampler | None = None,
 ) -> list[GroupBatch]:
     """One batch of complete groups drawn by `version`, whose rewards are the brightness of the pictures.
 
@@ -36,8 +43,9 @@ def draw_groups(
         version: the policy version that draws.
         batch: the batch's number.
         fragment_size: members of a fragment; by default all of a group.
+        sampler: draws them; by default a new one.
     """
-    sampler = Sampler.load(spec, path)
+    sampler = sampler or load_sampler(spec, path)
     sampler.pull(version)
     size = spec.batch.group_size
     step = fragment_size or size

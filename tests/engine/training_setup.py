@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_share import accumulate_share
+from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
@@ -29,7 +30,7 @@ class TrainingSetup:
 
     def trainer(self, rank: int = 0, world_size: int = 1) -> TrainerRank:
         """A new trainer rank that holds `version`."""
-        trainer = TrainerRank(self.spec, self.path, rank, world_size)
+        trainer = trainer_rank(self.spec, self.path, rank, world_size)
         trainer.load_version(self.version)
         return trainer
 

@@ -6,13 +6,13 @@ The virtual clock makes any order of arrival possible without waiting; trajector
 import random
 from dataclasses import dataclass, field
 
+from tests.engine.sharing_embeddings import load_sampler, trainer_rank
 from worker.contracts.names import LaneRole, Placement
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
 from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.metrics.update_metrics import merge_stats
 from worker.engine.rollout.sampler import Sampler
-from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import (
     GeneratedFragment,
     GenerationRequest,
@@ -60,11 +60,11 @@ class VirtualClockRun:
     """By training fragment: the lane that generated it."""
 
     def __post_init__(self) -> None:
-        self._trainer = TrainerRank(self.spec, self.path, 0, 1)
+        self._trainer = trainer_rank(self.spec, self.path)
         is_colocated = self.spec.pipeline.placement is Placement.COLOCATED
         self._rollouts: dict[str, Sampler] = {}
         for index in range(0 if is_colocated else self.num_rollout):
-            self._rollouts[f"rollout-{index}"] = Sampler.load(self.spec, self.path)
+            self._rollouts[f"rollout-{index}"] = load_sampler(self.spec, self.path)
         if self._trainer.sampler is not None:
             self._rollouts[TRAINER] = self._trainer.sampler
         self._adapters: dict[int, PublishedVersion] = {}

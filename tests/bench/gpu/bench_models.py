@@ -27,6 +27,7 @@ from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.pipeline_loading import TEXT_ONLY, WITHOUT_TEXT
 from worker.engine.models.registry import load_model
+from worker.engine.rollout.sampler import Sampler
 from worker.engine.types import GroupBatch, PublishedShard
 from worker.fixtures.tiny_models.tiny_pipelines import build_tiny_checkpoint
 from worker.scheduling.planning.workload import Workload
@@ -134,7 +135,8 @@ def drawn_groups(bench: GpuBench, loaded: LoadedModel, spec: RunSpec) -> tuple[P
     if key not in bench.kept:
         with resident(loaded.resident):
             version = perturbed_version(spec, loaded.resident.path, seed=1)
-            bench.kept[key] = version, draw_groups(spec, loaded.resident.path, version)
+            sampler = Sampler.load(spec, loaded.resident.path)
+            bench.kept[key] = version, draw_groups(spec, loaded.resident.path, version, sampler=sampler)
     found: tuple[PublishedShard, list[GroupBatch]] = bench.kept[key]
     return found
 

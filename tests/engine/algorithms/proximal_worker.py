@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.rank_processes import run_worker
+from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.uneven_worker import share_of
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import MinibatchError
-from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 from worker.scheduling.core.messages import MicroBatchKey
 
@@ -66,7 +66,7 @@ def trained(task: dict[str, Any], case: Case, rank: int, world_size: int) -> dic
     algorithm, stage, shares = case
     given: RunSpec = task["specs"][algorithm]
     spec = given.model_copy(update={"deepspeed": DeepSpeedSpec.model_validate({"config": f"zero{stage}"})})
-    trainer = TrainerRank(spec, task["path"], rank, world_size)
+    trainer = trainer_rank(spec, task["path"], rank, world_size)
     trainer.load_version(task["current"])
     algebra, groups = spec.algebra, task["groups"][algorithm]
     num_own = []
@@ -99,7 +99,7 @@ def error_of_a_rank_that_was_loaded_in_mid_batch(task: dict[str, Any], rank: int
     Rank 0 takes nothing of the second step, so that no other rank sees by its passes what it believes.
     """
     spec: RunSpec = task["specs"]["flow_grpo"]
-    trainer = TrainerRank(spec, task["path"], rank, world_size)
+    trainer = trainer_rank(spec, task["path"], rank, world_size)
     trainer.load_version(task["current"])
     for minibatch in (0, 1):
         if rank == 1:

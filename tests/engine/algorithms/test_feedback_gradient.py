@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.engine.fixed_trajectories import draw_groups
+from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import lora_disabled
@@ -45,7 +46,7 @@ def perturb(trainer: TrainerRank) -> None:
 @pytest.mark.parametrize("algorithm", [FLOW | {"kl_coefficient": 0.3}, REFL], ids=lambda algorithm: algorithm["name"])
 def test_the_gradient_is_that_of_the_formula_written_out(process_group: None, algorithm: dict[str, Any]) -> None:
     spec = spec_of(algorithm)
-    trainer = TrainerRank(spec, SHAPES, 0, 1)
+    trainer = trainer_rank(spec, SHAPES)
     perturb(trainer)
     groups = draw_groups(spec, SHAPES, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=4, fresh=True)
@@ -88,7 +89,7 @@ def written_out_loss(model: ModelAdapter, group: GroupBatch, spec: RunSpec) -> t
 
 def test_steps_along_the_gradient_raise_the_rewards_of_the_same_samples(process_group: None) -> None:
     spec = spec_of(FLOW | {"reward_scale": 1.0, "reward_std": 1.0})
-    trainer = TrainerRank(spec, SHAPES, 0, 1)
+    trainer = trainer_rank(spec, SHAPES)
     groups = draw_groups(spec, SHAPES, trainer.version(0))
     losses = []
     for _ in range(5):
@@ -105,13 +106,13 @@ def test_a_step_is_the_same_in_every_zero_stage_and_after_a_resume(
     trainers = {}
     for zero in (0, stage):
         spec = RunSpec.model_validate(spec_of(FLOW).model_dump() | {"deepspeed": {"config": f"zero{zero}"}})
-        trainers[zero] = TrainerRank(spec, SHAPES, 0, 1)
+        trainers[zero] = trainer_rank(spec, SHAPES)
     groups = draw_groups(spec_of(FLOW), SHAPES, trainers[0].version(0))
     for trainer in trainers.values():
         trainer.accumulate(groups, num_pairs_total=4, fresh=True)
         trainer.commit()
     trainers[stage].save_checkpoint(str(tmp_path / "one"), {})
-    resumed = TrainerRank(spec, SHAPES, 0, 1)
+    resumed = trainer_rank(spec, SHAPES)
     resumed.load_checkpoint(str(tmp_path / "one"))
     for trainer in (trainers[0], resumed):
         trainer.accumulate(groups, num_pairs_total=4, fresh=False)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
+from tests.engine.sharing_embeddings import load_sampler, trainer_rank
 from tests.engine.stacked import latents_of
 from tests.engine.training_setup import TrainingSetup
 from worker.contracts.prompts import Prompt
@@ -73,7 +74,7 @@ def test_the_old_policy_predicts_with_what_is_published(make_setup: SetupMaker) 
     trainer = setup.trainer()
     for _ in range(3):
         setup.step(trainer)
-    fresh = TrainerRank(setup.spec, setup.path, 0, 1)
+    fresh = trainer_rank(setup.spec, setup.path)
     fresh.load_version(trainer.version(3))
     conditioning = fresh._model.conditioning(Prompt(text="a red square"), setup.spec.sampling, training=True)
     latents, sigmas = torch.randn(2, 16, 16, generator=torch.Generator().manual_seed(0)), torch.tensor([0.3, 0.8])
@@ -92,7 +93,7 @@ def test_evaluation_is_drawn_with_the_average_and_training_with_the_policy(
     setup.step(trainer)
     version = trainer.version(1)
     assert version.evaluated is not None
-    sampler, policy, average = (Sampler.load(setup.spec, setup.path) for _ in range(3))
+    sampler, policy, average = (load_sampler(setup.spec, setup.path) for _ in range(3))
     sampler.pull(version)
     policy.pull(pack(version.tensors, 1))
     average.pull(version.evaluated)

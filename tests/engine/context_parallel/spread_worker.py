@@ -14,6 +14,7 @@ import torch
 from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.models.family_checks import noise_for, run_spec_of
 from tests.engine.rank_processes import run_worker
+from tests.engine.sharing_embeddings import load_sampler
 from worker.contracts.names import ModelFamily
 from worker.contracts.performance import Compilation
 from worker.contracts.prompts import Prompt
@@ -84,7 +85,7 @@ class GroupFollowers:
 
 
 def sampler_of(case: Case, followers: GroupFollowers | None = None) -> Sampler:
-    sampler = Sampler.load(case.spec, case.path, "cpu", followers=followers)
+    sampler = load_sampler(case.spec, case.path, "cpu", followers=followers)
     sampler.pull(perturbed_version(case.spec, case.path, seed=2, policy_version=1))
     return sampler
 

@@ -27,6 +27,7 @@ from tests.engine.models.family_checks import (
     sampling_of,
     with_random_lora,
 )
+from tests.engine.sharing_embeddings import load_sampler
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.prompts import Prompt, parse_prompts
@@ -38,7 +39,6 @@ from worker.engine.models.pipeline_loading import Part
 from worker.engine.models.prompt_encoding import run_embeddings
 from worker.engine.models.wan import WanAdapter
 from worker.engine.reward.scorer import Scorer
-from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.packing import pack
 from worker.engine.telemetry.media import encode_clip
 from worker.engine.trainer.export import LORA_FILE, read_lora
@@ -214,7 +214,7 @@ def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
 def test_a_fragment_becomes_scored_clips_that_play(checkpoint: tuple[ModelFamily, str]) -> None:
     family, path = checkpoint
     spec = run_spec_of(family, sampling=CLIP, rewards=[{"name": "motion_smoothness"}])
-    sampler = Sampler.load(spec, path)
+    sampler = load_sampler(spec, path)
     sampler.pull(pack(lora_parameters(sampler._model.transformer), 0))
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
     made = sampler.generate(

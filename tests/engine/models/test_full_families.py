@@ -13,6 +13,7 @@ import torch
 from tests.engine.fixed_trajectories import draw_groups
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import run_spec_of
+from tests.engine.sharing_embeddings import load_sampler, trainer_rank
 from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
@@ -20,7 +21,6 @@ from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.control.weight_files import transformer_files
 from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.models.experts import experts_of
-from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.shards import LoadedVersion
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import ShardInfo
@@ -76,13 +76,13 @@ def test_diffusers_loads_a_fully_fine_tuned_family_with_zero_difference(
 ) -> None:
     monkeypatch.setattr("worker.engine.sync.shards.SHARD_BYTES", 2**14)
     spec, path = full_spec(family), checkpoint_of(family)
-    trainer = TrainerRank(spec, path, 0, 1)
+    trainer = trainer_rank(spec, path)
     groups = draw_groups(spec, path, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)
     check_replay_gate(stats, spec.replay_bounds)
     trainer.commit()
     version = trainer.version(1)
-    sampler = Sampler.load(spec, path)
+    sampler = load_sampler(spec, path)
     assert sampler.pull(version).sha256 == version.sha256
     write_download(trainer, version, tmp_path)
 
@@ -115,7 +115,7 @@ def test_with_guidance_and_recomputed_blocks_zero_3_takes_the_step_of_zero_0(
             algorithm={"kl_coefficient": 0.1},
             optimizer={"max_grad_norm": 1e9},
         )
-        trainer = TrainerRank(spec, path, 0, 1)
+        trainer = trainer_rank(spec, path)
         groups = draw_groups(spec, path, trainer.version(0))
         recorder = GradientRecorder(trainer)
         trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)

@@ -12,6 +12,7 @@ from torch._dynamo.utils import counters
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import load_family, noise_for, run_one_batch, run_spec_of, sampling_of
+from tests.engine.sharing_embeddings import load_sampler, trainer_rank
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
@@ -29,8 +30,6 @@ from worker.engine.models.base import ModelAdapter
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.experts import experts_of
 from worker.engine.models.kernels import MAX_GRAPHS, use_kernels
-from worker.engine.rollout.sampler import Sampler
-from worker.engine.trainer.rank import TrainerRank
 
 COMPILED = PerformanceSpec(compilation=Compilation.AOT_EAGER)
 CHOOSING = [family for family in FAMILY_TRAITS if family not in WITHOUT_ATTENTION_CHOICE]
@@ -139,8 +138,8 @@ def test_a_new_adapter_needs_no_new_compilation(checkpoint_of: CheckpointOf, pro
     path = checkpoint_of(ModelFamily.FLUX)
     spec = run_spec_of(ModelFamily.FLUX, performance={"compilation": "aot_eager"})
     groups = draw_groups(spec, path, perturbed_version(spec, path, seed=1))
-    trainer, num_pairs = TrainerRank(spec, path, 0, 1), spec.algebra.num_pairs_per_optimizer_step
-    sampler = Sampler.load(spec, path)
+    trainer, num_pairs = trainer_rank(spec, path), spec.algebra.num_pairs_per_optimizer_step
+    sampler = load_sampler(spec, path)
 
     def batch(policy_version: int) -> int:
         sampler.pull(perturbed_version(spec, path, seed=policy_version, policy_version=policy_version))

@@ -10,10 +10,10 @@ from ray._private.internal_api import get_memory_info_reply, get_state_from_addr
 
 from tests.engine.conftest import SpecMaker
 from tests.engine.driving import Driven
+from tests.engine.sharing_embeddings import load_sampler
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.lora import lora_parameters
-from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.packing import pack
 from worker.engine.types import GenerationRequest
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
@@ -47,7 +47,7 @@ def test_a_trajectory_is_as_large_as_planned(
     document = make_spec().model_dump(mode="json")
     sampling = {**document["sampling"], **changes.get("sampling", {})}
     spec = RunSpec.model_validate({**document, **changes, "sampling": sampling})
-    sampler = Sampler.load(spec, tiny_checkpoint)
+    sampler = load_sampler(spec, tiny_checkpoint)
     sampler.pull(pack(lora_parameters(sampler._model.transformer), 0))
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0, 0)
     drawn = sampler.generate(

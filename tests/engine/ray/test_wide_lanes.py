@@ -14,6 +14,7 @@ import ray
 from tests.engine.conftest import SpecMaker
 from tests.engine.driving import ONE_LANE, Driven, grants, is_alive
 from tests.engine.fixed_trajectories import perturbed_version
+from tests.engine.sharing_embeddings import load_sampler
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
@@ -26,7 +27,6 @@ from worker.engine.actors.trainer import _shard_info
 from worker.engine.control.clocks import DriverClock
 from worker.engine.control.cluster_lanes import ACTOR_CLASSES, ClusterLanes
 from worker.engine.errors import FollowerLostError, LaneSpreadError, SyncError
-from worker.engine.rollout.sampler import Sampler
 from worker.engine.types import GenerationRequest, PublishedShard, PullReceipt
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
@@ -107,7 +107,7 @@ def test_a_lane_of_two_gpus_generates_on_both_and_ends_with_both(
     wide_lane: ClusterLanes, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard
 ) -> None:
     spec, actor = make_spec(), wide_lane[ONE_LANE].actor
-    alone = Sampler.load(spec, tiny_checkpoint, "cpu")
+    alone = load_sampler(spec, tiny_checkpoint, "cpu")
     expected_receipt = alone.pull(version)
     loaded = ray.get(actor.load.remote(spec, tiny_checkpoint, spec.prompts.inline))
     assert any("spread over the 2 GPUs" in record.message for record in loaded.logs)

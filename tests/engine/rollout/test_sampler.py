@@ -7,6 +7,7 @@ import pytest
 import torch
 from diffusers import FluxPipeline
 
+from tests.engine.sharing_embeddings import load_sampler
 from tests.engine.stacked import latents_of, means_of, next_latents_of
 from worker.contracts.algorithms import DiffusionNftSpec
 from worker.contracts.prompts import Prompt
@@ -39,7 +40,7 @@ def request(
 
 
 def with_fresh_adapter(spec: RunSpec, path: str) -> Sampler:
-    sampler = Sampler.load(spec, path)
+    sampler = load_sampler(spec, path)
     sampler.pull(pack(lora_parameters(sampler._model.transformer), 0))
     return sampler
 
@@ -175,7 +176,7 @@ def test_a_fragment_of_another_version_is_refused(sampler: Sampler) -> None:
 def test_nothing_is_generated_before_the_first_pull_or_after_a_failed_one(
     tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
 ) -> None:
-    sampler = Sampler.load(make_spec(), tiny_checkpoint)
+    sampler = load_sampler(make_spec(), tiny_checkpoint)
     with pytest.raises(SyncError, match="None is bound"):
         sampler.generate(request())
     adapter = pack(lora_parameters(sampler._model.transformer), 0)
@@ -189,7 +190,7 @@ def test_nothing_is_generated_before_the_first_pull_or_after_a_failed_one(
 def test_latents_that_are_not_finite_are_an_error_and_no_black_picture(
     tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
 ) -> None:
-    sampler = Sampler.load(make_spec(), tiny_checkpoint)
+    sampler = load_sampler(make_spec(), tiny_checkpoint)
     tensors = {
         name: torch.full_like(parameter, float("nan"))
         for name, parameter in lora_parameters(sampler._model.transformer).items()

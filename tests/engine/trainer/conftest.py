@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
@@ -38,7 +39,7 @@ def make_trainer(
     """Makes a trainer rank that holds `behaviour`, or the version given; keywords override sections of its spec."""
 
     def make(version: PublishedShard = behaviour, **sections: Any) -> TrainerRank:
-        trainer = TrainerRank(make_spec(**sections), tiny_checkpoint, 0, 1)
+        trainer = trainer_rank(make_spec(**sections), tiny_checkpoint)
         trainer.load_version(version)
         return trainer
 

@@ -5,11 +5,11 @@ from typing import Any
 
 from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
+from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.engine.trainer.rank import TrainerRank
 
 Case = tuple[str, int]
 """(the base's dtype, ZeRO stage)."""
@@ -27,7 +27,7 @@ def bytes_after_a_step(task: dict[str, Any], case: Case, rank: int, world_size: 
         "deepspeed": DeepSpeedSpec.model_validate({"config": f"zero{stage}", **overrides}),
     }
     spec = given.model_copy(update=sections)
-    trainer = TrainerRank(spec, task["path"], rank, world_size)
+    trainer = trainer_rank(spec, task["path"], rank, world_size)
     num_pairs = spec.algebra.num_pairs_per_optimizer_step
     accumulate_share(trainer, task["groups"], num_pairs_total=num_pairs, fresh=False)
     trainer.commit()

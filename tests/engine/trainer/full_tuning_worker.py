@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
+from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.stacked import latents_of
 from tests.engine.trainer.lent_generation import lend
 from worker.contracts.deepspeed import DeepSpeedSpec
@@ -43,7 +44,7 @@ def step(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> dict
 def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
     dtype = case[1]
     spec, version, groups = spec_of(task["spec"], case), task["versions"][dtype], task["groups"][dtype]
-    trainer = TrainerRank(spec, task["path"], rank, world_size)
+    trainer = trainer_rank(spec, task["path"], rank, world_size)
     trainer.load_version(version)
     stats = [accumulate_share(trainer, [group], num_pairs_total=task["num_pairs"], fresh=True) for group in groups]
     drawn = lend(trainer, version)
@@ -56,7 +57,7 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     result["num_bytes"] = trainer.save_checkpoint(uri, {"case": list(case)})
     step(trainer, groups, task["num_pairs"])
     result["undisturbed"] = trainer.version(2).sha256
-    resumed = TrainerRank(spec, task["path"], rank, world_size)
+    resumed = trainer_rank(spec, task["path"], rank, world_size)
     result["state"] = resumed.load_checkpoint(uri).client_state
     step(resumed, groups, task["num_pairs"])
     result["resumed"] = resumed.version(2).sha256

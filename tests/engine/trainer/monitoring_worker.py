@@ -5,11 +5,11 @@ from typing import Any
 
 from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
+from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from tests.engine.trainer.two_ranks_worker import ZERO_3
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.metrics.update_metrics import merge_stats
-from worker.engine.trainer.rank import TrainerRank
 
 
 def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[bool, dict[str, Any]]:
@@ -17,7 +17,7 @@ def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[
     spec = task["spec"].model_copy(update={"deepspeed": DeepSpeedSpec.model_validate(ZERO_3)})
     observed = {}
     for fresh in (True, False):
-        trainer = TrainerRank(spec, task["path"], rank, world_size)
+        trainer = trainer_rank(spec, task["path"], rank, world_size)
         trainer.load_version(task["version"])
         recorder = GradientRecorder(trainer)
         stale = {"num_pairs_total": task["num_pairs"], "fresh": fresh, "staleness": 1, "behaviour": task["behaviour"]}

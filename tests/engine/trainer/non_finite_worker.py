@@ -8,11 +8,11 @@ import torch
 
 from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
+from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError
-from worker.engine.trainer.rank import TrainerRank
 
 NUM_PAIRS = 24
 
@@ -37,7 +37,7 @@ def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, fold
         "base_model": given.base_model.model_copy(update={"dtype": "bf16" if stage else "fp32"}),
         "deepspeed": DeepSpeedSpec.model_validate({"config": f"zero{stage}"}),
     }
-    trainer = TrainerRank(given.model_copy(update=sections), task["path"], rank, world_size)
+    trainer = trainer_rank(given.model_copy(update=sections), task["path"], rank, world_size)
     before = trainer.version(0).sha256
     parameter = list(trainer._trainable.values())[-1]
     is_last = rank == world_size - 1

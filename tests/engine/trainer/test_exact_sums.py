@@ -13,6 +13,7 @@ import torch
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_share import accumulate_share
+from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.gradient_recorder import relative_distance
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.precision import DTYPES
@@ -67,7 +68,7 @@ def make_rank(
             monkeypatch.setitem(DTYPES, "fp32", torch.float64)
             version = pack({name: tensor.double() for name, tensor in version.tensors.items()}, 0)
         spec = make_spec(**SECTIONS, pipeline={"tsp": tsp})
-        made = TrainerRank(spec, tiny_checkpoint, rank, world_size)
+        made = trainer_rank(spec, tiny_checkpoint, rank, world_size)
         made.load_version(version)
         monkeypatch.setattr(made._deepspeed_engine, "buffered_allreduce_fallback", lambda: None)
         return made

@@ -8,14 +8,13 @@ import torch
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_processes import run_rank_processes
+from tests.engine.sharing_embeddings import load_sampler, trainer_rank
 from tests.engine.stacked import latents_of
 from tests.engine.trainer.full_tuning_worker import CASES, Case, spec_of, step
 from tests.engine.trainer.gradient_recorder import relative_distance
 from tests.engine.trainer.lent_generation import generate_fragment
 from worker.contracts.run_spec import RunSpec
-from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.shards import LoadedVersion
-from worker.engine.trainer.rank import TrainerRank
 
 pytestmark = pytest.mark.slow
 EACH_CASE = pytest.mark.parametrize("case", CASES, ids="-".join)
@@ -58,7 +57,7 @@ def test_each_rank_publishes_some_shards_and_together_they_are_the_version(
     assert indices[0] | indices[1] == set(range(ranks[0][case]["num_shards"]))
     version = joined(ranks, case)
     assert version.sha256 == ranks[0][case]["version"].sha256 == ranks[1][case]["version"].sha256
-    sampler = Sampler.load(spec_of(task["spec"], case), task["path"])
+    sampler = load_sampler(spec_of(task["spec"], case), task["path"])
     receipt = sampler.pull(version)
     assert (receipt.sha256, receipt.num_bound_tensors) == (version.sha256, len(version.tensors))
     assert version.evaluated is not None and version.evaluated.sha256 != version.sha256
@@ -73,7 +72,7 @@ def test_two_ranks_take_the_step_that_one_takes(
     ranks: list[dict[Case, dict[str, Any]]], task: dict[str, Any], case: Case, process_group: None
 ) -> None:
     dtype = case[1]
-    trainer = TrainerRank(spec_of(task["spec"], case), task["path"], 0, 1)
+    trainer = trainer_rank(spec_of(task["spec"], case), task["path"])
     trainer.load_version(task["versions"][dtype])
     norm = step(trainer, task["groups"][dtype], NUM_PAIRS)["grad_norm"]
     for rank in ranks:
@@ -89,7 +88,7 @@ def test_two_ranks_take_the_step_that_one_takes(
 def test_ranks_replay_what_was_drawn_and_lent_ranks_draw_a_rollout_lanes_bits(
     ranks: list[dict[Case, dict[str, Any]]], task: dict[str, Any], case: Case
 ) -> None:
-    sampler = Sampler.load(spec_of(task["spec"], case), task["path"])
+    sampler = load_sampler(spec_of(task["spec"], case), task["path"])
     sampler.pull(task["versions"][case[1]])
     expected = generate_fragment(sampler).trajectories
     assert expected is not None

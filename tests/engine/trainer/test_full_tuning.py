@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.sharing_embeddings import load_sampler, trainer_rank
 from tests.engine.stacked import latents_of
 from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.trainer.lent_generation import assert_equal, copy_of, generate_fragment, lend, training_state
@@ -17,7 +18,6 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import ReplayGateError
 from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.models.precision import DTYPES
-from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GeneratedFragment, GroupBatch, PublishedShard
 
@@ -66,7 +66,7 @@ def start(
 
     def start(version: PublishedShard, **sections: Any) -> tuple[TrainerRank, list[GroupBatch]]:
         spec = make_spec(**sections)
-        trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
+        trainer = trainer_rank(spec, tiny_checkpoint)
         trainer.load_version(version)
         return trainer, draw_groups(spec, tiny_checkpoint, version)
 
@@ -146,7 +146,7 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
 ) -> None:
     version = version_of(dtype)
     sections = full(config, dtype, pipeline=TAG, deepspeed={"offload_idle_states": True})
-    sampler = Sampler.load(make_spec(**sections), tiny_checkpoint)
+    sampler = load_sampler(make_spec(**sections), tiny_checkpoint)
     sampler.pull(version)
     expected = generate_fragment(sampler)
     trainer, groups = start(version, **sections)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.engine.sharing_embeddings import load_sampler
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from tests.engine.trainer.lent_generation import assert_equal, copy_of, generate_fragment, lend, training_state
 from worker.contracts.names import LaneRole
@@ -14,7 +15,6 @@ from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import LendingError, SyncError
 from worker.engine.models.lora import lora_parameters
-from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GenerationRequest, GroupBatch, PublishedShard
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
@@ -36,7 +36,7 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits(
     dtype: str,
 ) -> None:
     sections: dict[str, Any] = {"base_model": {"dtype": dtype}, "pipeline": TAG}
-    sampler = Sampler.load(make_spec(**sections), tiny_checkpoint)
+    sampler = load_sampler(make_spec(**sections), tiny_checkpoint)
     sampler.pull(behaviour)
     expected = generate_fragment(sampler)
     trainer = make_trainer(**sections)

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.engine.rank_processes import run_rank_processes
+from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError
@@ -77,7 +78,7 @@ def test_a_gradient_that_is_not_finite_is_never_applied(
     value: float,
 ) -> None:
     spec = make_spec(deepspeed={"config": config}, base_model={"dtype": dtype}, tuning=tuning)
-    trainer, undisturbed = (TrainerRank(spec, tiny_checkpoint, 0, 1) for _ in range(2))
+    trainer, undisturbed = (trainer_rank(spec, tiny_checkpoint) for _ in range(2))
     for each in (trainer, undisturbed):
         each.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
         each.commit()

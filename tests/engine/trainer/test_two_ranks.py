@@ -9,13 +9,12 @@ from diffusers import FluxTransformer2DModel
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_processes import each_case, run_rank_processes, selected_cases
+from tests.engine.sharing_embeddings import load_sampler, trainer_rank
 from tests.engine.stacked import next_latents_of
 from tests.engine.trainer.gradient_recorder import GradientRecorder, full_gradient, relative_distance
 from tests.engine.trainer.lent_generation import generate_fragment
 from tests.engine.trainer.two_ranks_worker import CASES, Case
 from worker.contracts.run_spec import RunSpec
-from worker.engine.rollout.sampler import Sampler
-from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 from worker.scheduling.planning.trainer_state import trainer_state
 
@@ -75,7 +74,7 @@ def one_rank(
     process_group: None,
 ) -> tuple[torch.Tensor, float]:
     """Gradient and norm of the same step on one rank."""
-    trainer = TrainerRank(make_spec(**SECTIONS), tiny_checkpoint, 0, 1)
+    trainer = trainer_rank(make_spec(**SECTIONS), tiny_checkpoint)
     trainer.load_version(current)
     recorder = GradientRecorder(trainer)
     trainer.accumulate(uneven, num_pairs_total=NUM_PAIRS, fresh=False)
@@ -150,7 +149,7 @@ def test_ranks_that_are_lent_together_draw_the_rollout_lanes_bits(
     case: Case,
 ) -> None:
     """In ZeRO 3 each rank holds half of the base, and all of it only while it is lent."""
-    sampler = Sampler.load(make_spec(**SECTIONS), tiny_checkpoint)
+    sampler = load_sampler(make_spec(**SECTIONS), tiny_checkpoint)
     sampler.pull(current)
     trajectories = generate_fragment(sampler).trajectories
     assert trajectories is not None

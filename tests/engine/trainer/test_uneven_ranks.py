@@ -9,6 +9,7 @@ import torch
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_processes import each_case, run_rank_processes, selected_cases
+from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.gradient_recorder import relative_distance
 from tests.engine.trainer.uneven_worker import CASES, MICRO_BATCHES, NUM_STEPS, Case, share_of, spec_of
 from worker.contracts.names import Tuning
@@ -60,7 +61,7 @@ def one_rank(request: pytest.FixtureRequest, task: dict[str, Any], process_group
     """By configuration and tuning: a rank after the same steps by itself, its statistics and its last step's."""
     found: Expected = {}
     for config, tuning, _ in selected_cases(request):
-        trainer = TrainerRank(spec_of(task["specs"][tuning], config), task["path"], 0, 1)
+        trainer = trainer_rank(spec_of(task["specs"][tuning], config), task["path"])
         trainer.load_version(task["versions"][tuning])
         stats, metrics = [], {}
         for step in range(NUM_STEPS):
@@ -114,14 +115,14 @@ def test_a_rank_is_given_no_more_than_its_share(task: dict[str, Any]) -> None:
 
 def test_a_micro_batch_without_its_part_is_refused(task: dict[str, Any], process_group: None) -> None:
     spec = task["specs"][Tuning.LORA]
-    trainer = TrainerRank(spec, task["path"], 0, 1)
+    trainer = trainer_rank(spec, task["path"])
     share = share_of(task["groups"][Tuning.LORA], spec, MICRO_BATCHES[:1])
     with pytest.raises(ValueError, match="latents 2 of members"):
         trainer.accumulate(share, [MicroBatchKey(0, 1)], num_pairs_total=NUM_PAIRS, fresh=False)
 
 
 def test_single_micro_batches_of_a_group_are_counted_over_calls(task: dict[str, Any], process_group: None) -> None:
-    trainer = TrainerRank(task["specs"][Tuning.LORA], task["path"], 0, 1)
+    trainer = trainer_rank(task["specs"][Tuning.LORA], task["path"])
     groups = task["groups"][Tuning.LORA]
     trainer.accumulate(groups, MICRO_BATCHES[:2], num_pairs_total=NUM_PAIRS, fresh=False)
     trainer.accumulate(groups, MICRO_BATCHES[2:5], num_pairs_total=NUM_PAIRS, fresh=False)

@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
+from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.stacked import next_latents_of
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from tests.engine.trainer.lent_generation import lend
@@ -46,7 +47,7 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     groups, num_pairs = task["groups"], task["num_pairs"]
 
     def new_trainer() -> TrainerRank:
-        made = TrainerRank(spec, task["path"], rank, world_size)
+        made = trainer_rank(spec, task["path"], rank, world_size)
         made.load_version(task["version"])
         return made
 

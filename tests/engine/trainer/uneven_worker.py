@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.rank_processes import run_worker
+from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.metrics.update_metrics import merge_stats
-from worker.engine.trainer.rank import TrainerRank
 from worker.engine.transport.packed_trajectories import PackedTrajectories, cut
 from worker.engine.transport.parts import cut_members
 from worker.engine.types import GroupBatch
@@ -55,7 +55,7 @@ def share_of(groups: list[GroupBatch], spec: RunSpec, micro_batches: tuple[Micro
 def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
     config, tuning, number = case
     spec = spec_of(task["specs"][tuning], config)
-    trainer = TrainerRank(spec, task["path"], rank, world_size)
+    trainer = trainer_rank(spec, task["path"], rank, world_size)
     trainer.load_version(task["versions"][tuning])
     own = MICRO_BATCHES[:number] if rank == 0 else MICRO_BATCHES[number:]
     share = share_of(task["groups"][tuning], spec, own)

@@ -9,6 +9,7 @@ import torch
 
 from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
+from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
@@ -47,7 +48,7 @@ def new_trainer(work: Work, config: str, rank: int, world_size: int) -> TrainerR
     paths = [f"zero_optimization.{override}" for override in overrides]
     deepspeed = DeepSpeedSpec.model_validate({"config": name, "overrides": paths})
     spec = RunSpec.model_validate(work.spec.model_copy(update={"deepspeed": deepspeed}).model_dump())
-    trainer = TrainerRank(spec, work.path, rank, world_size)
+    trainer = trainer_rank(spec, work.path, rank, world_size)
     trainer.load_version(work.version)
     return trainer
 

@@ -10,6 +10,7 @@ from typing import Any
 import fsspec
 import pytest
 
+from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.checkpoints.test_one_rank import STATE, losses_of_steps
 from worker.contracts.checkpoint_names import REPLACED
 from worker.engine.errors import CheckpointDamagedError, CheckpointError, CheckpointUnwrittenError
@@ -39,7 +40,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {"flipped byte": flip_a_byte, "torn
 @pytest.fixture(scope="module")
 def trainer(make_spec: Any, tiny_checkpoint: str, behaviour: PublishedShard, process_group: None) -> TrainerRank:
     """A trainer that many tests share; each loads what it saved."""
-    made = TrainerRank(make_spec(deepspeed={"config": "zero1"}), tiny_checkpoint, 0, 1)
+    made = trainer_rank(make_spec(deepspeed={"config": "zero1"}), tiny_checkpoint)
     made.load_version(behaviour)
     return made
 
