@@ -141,7 +141,13 @@ class RayCluster:
         with _ray_errors():
             from ray.util.state import list_nodes
 
-            alive = list_nodes(settings.RAY_ADDRESS, filters=[("state", "=", "ALIVE")], limit=MAX_NODES)
+            # Ray counts what its own filter leaves out, the dead nodes, as output that is missing.
+            alive = list_nodes(
+                settings.RAY_ADDRESS,
+                filters=[("state", "=", "ALIVE")],
+                limit=MAX_NODES,
+                raise_on_missing_output=False,
+            )
         return tuple(_ray_node(node.node_id, dict(node.labels or {}), node.resources_total) for node in alive)
 
 
