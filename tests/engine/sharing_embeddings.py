@@ -11,7 +11,7 @@ import torch
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.embeddings import EmbeddingsInMemory
-from worker.engine.models.registry import DTYPES
+from worker.engine.models.precision import DTYPES
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
 
