@@ -11,7 +11,8 @@ from django.utils.decorators import sync_and_async_middleware
 from prometheus_client import Histogram
 
 OTHER_METHOD = "other"
-"""Whatever else a client writes in its place: each would be a series of its own for as long as the process works."""
+"""Stands for methods that HTTP does not define: a client may send any word, and each would be a series of its own
+that is kept for as long as the process works."""
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 

@@ -1,7 +1,6 @@
 """A GPU's test as the pool runs it: Ray's Jobs API places the job on the GPU's node, which has a recorded trace."""
 
 import os
-import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from runs.cluster import RayCluster, _client
 from runs.pool import gpu_test_jobs as jobs
 from tests.node.traces import cards, write_trace
 from tests.web.fleet.node_posts import alive, card, post_node
+from tests.web.ray_head import ray_head
 from worker.contracts.node_reports import GPU_TRACE_VARIABLE, NODE_LABEL
 
 WAIT_SECONDS = 150.0
@@ -30,24 +30,18 @@ def cluster(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch)
     """A head with a Jobs API and no GPU, and a node that Tandem started with two."""
     # Jobs find their `python` there.
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    head = {"num_cpus": 1, "include_dashboard": True, "dashboard_host": "127.0.0.1", "dashboard_port": port}
-    made = Cluster(initialize_head=True, head_node_args=head)
-    made.add_node(
-        num_cpus=2,
-        resources={"tandem-own-gpu-0": 1, "tandem-own-gpu-1": 1},
-        labels={NODE_LABEL: "own"},
-        env_vars={GPU_TRACE_VARIABLE: write_trace(tmp_path / "own", (0.0, cards("H100", 2)))},
-    )
-    settings.RAY_ADDRESS = f"http://127.0.0.1:{port}"
-    _client.cache_clear()
-    ray.init(address=made.address, log_to_driver=False)
-    yield made
-    _client.cache_clear()
-    ray.shutdown()
-    made.shutdown()
+    with ray_head(settings) as made:
+        made.add_node(
+            num_cpus=2,
+            resources={"tandem-own-gpu-0": 1, "tandem-own-gpu-1": 1},
+            labels={NODE_LABEL: "own"},
+            env_vars={GPU_TRACE_VARIABLE: write_trace(tmp_path / "own", (0.0, cards("H100", 2)))},
+        )
+        _client.cache_clear()
+        ray.init(address=made.address, log_to_driver=False)
+        yield made
+        _client.cache_clear()
+        ray.shutdown()
 
 
 @pytest.mark.slow
