@@ -3,14 +3,15 @@
     python -m tests.bench.large_pools [--out var/bench/large_pools.json]
 
 Up to 512 lanes a plan's seconds are simulated already, in fewer batches; beyond, they are estimates from the limits.
-Each mode's choice is simulated here, to find the plan's error; the command fails where it is above `MAX_ERROR`. Reward
+Each mode's choice is simulated here, to find the plan's error; the command fails where it is too large. Reward
 lanes are sized by `sized_pool_costs`, so that no mode waits for the scorer.
 """
 
 import argparse
 import json
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -31,8 +32,8 @@ POOLS: dict[str, tuple[Accelerator, ...]] = {
     "768 alike": (H100,) * 768,
 }
 """Pools of one and of two kinds of lanes: some that are simulated, some beyond 512 lanes that are estimated."""
-MAX_ERROR = 0.05
-"""The relative error of a plan's seconds that is allowed."""
+MAX_ERROR, MAX_ERROR_OF_ESTIMATES = 0.03, 0.05
+"""The relative error that is allowed of a plan's simulated seconds, and of those that it estimates."""
 NUM_BATCHES_AHEAD = 8
 """Batches measured at staleness 1, where they take different times: four windows of two batches, as a simulation takes
 longer with lanes and batches."""
@@ -100,6 +101,15 @@ def rows(pool: str) -> Iterator[Row]:
         )
 
 
+def broken(found: Iterable[Row]) -> list[str]:
+    """What predictions are too far from the simulation, in words."""
+    return [
+        f"`error` must be within ±{allowed:.0%}, got {row.line()}"
+        for row in found
+        if abs(row.error) > (allowed := MAX_ERROR if row.is_simulated else MAX_ERROR_OF_ESTIMATES)
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=FILE)
@@ -108,9 +118,7 @@ def main() -> None:
     print(*(row.line() for row in found), sep="\n")
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({"rows": [asdict(row) for row in found]}, indent=1) + "\n")
-    wrong = [row.line() for row in found if abs(row.error) > MAX_ERROR]
-    if wrong:
-        raise SystemExit("\n".join([f"errors must be at most {MAX_ERROR:.0%}, got", *wrong]))
+    sys.exit("\n".join(broken(found)) or 0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """`make bench-pipeline`: every mode on testbeds as large as published ones, simulated; a table, and
-`var/bench/pipeline.json`, from which `make bench-tables` writes the tables of the docs.
+`var/bench/pipeline.json`, from which `make bench-tables` writes the tables of the docs. It fails where a plan takes
+longer than it may, or a large pool's prediction is off.
 
 The scheduler is the real one; its lanes only take time. The inputs are in `pipeline_inputs.py`, what they may truly be
 in `true_costs.py`, and the reasons for them in `deploy/docs/reports/pipeline.md`.
@@ -8,8 +9,9 @@ in `true_costs.py`, and the reasons for them in `deploy/docs/reports/pipeline.md
 import argparse
 import json
 import os
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -263,21 +265,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FILE)
     options = parser.parse_args()
     started = time.monotonic()
-    # The longest come first, so that no process ends long after the others.
-    chosen = sorted(
-        (case for case in cases() if case.kind in (options.kind or CASE_KINDS)),
-        key=lambda case: -len(case.testbed.devices),
-    )
-    with ProcessPoolExecutor(options.jobs) as processes:
-        running = [processes.submit(case_result, case) for case in chosen]
-        large = [processes.submit(_large_pool_rows, pool) for pool in large_pools.POOLS]
-        found = [each.result() for each in running]
-        rows_of_large = [row for each in large for row in each.result()]
+    found, pools, rows_of_large = _all_results(options.kind or list(CASE_KINDS), options.jobs)
     order = {case_key(case.kind, case.testbed.name, case.model): index for index, case in enumerate(cases())}
     found.sort(key=lambda result: order[case_key(result.kind, result.testbed, result.model)])
     for result in found:
         print(*result.lines(), sep="\n", flush=True)
-    pools = list(any_pool.rows())
     print("\nany pool", *(row.line() for row in pools), sep="\n  ")
     print("\nlarge pools", *(row.line() for row in rows_of_large), sep="\n  ", flush=True)
     report = {
@@ -292,6 +284,26 @@ def main() -> None:
     print(f"{time.monotonic() - started:.0f} s in all, {cpu:.0f} s of a core without those of large pools")
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(report, indent=1) + "\n")
+    sys.exit("\n".join([*any_pool.broken(pools), *large_pools.broken(rows_of_large)]) or 0)
+
+
+def _all_results(
+    kinds: Sequence[str], num_processes: int | None
+) -> tuple[list[CaseResult], list[any_pool.Row], list[large_pools.Row]]:
+    """Of the cases of these kinds, in no order, of `any_pool` and of `large_pools`."""
+    # The longest come first, so that no process ends long after the others.
+    chosen = sorted((case for case in cases() if case.kind in kinds), key=lambda case: -len(case.testbed.devices))
+    others = [name for name in any_pool.REQUESTS if name not in any_pool.ALLOWED_SECONDS]
+    with ProcessPoolExecutor(num_processes) as processes:
+        running = [processes.submit(case_result, case) for case in chosen]
+        large = [processes.submit(_large_pool_rows, pool) for pool in large_pools.POOLS]
+        of_others = {name: processes.submit(any_pool.rows, name) for name in reversed(others)}
+        found = [each.result() for each in running]
+        rows_of_large = [row for each in large for row in each.result()]
+        of_pools = {name: each.result() for name, each in of_others.items()}
+    # Their seconds are compared with what is allowed, so nothing may run beside them.
+    of_pools |= {name: any_pool.rows(name) for name in any_pool.ALLOWED_SECONDS}
+    return found, [row for name in any_pool.REQUESTS for row in of_pools[name]], rows_of_large
 
 
 def _large_pool_rows(pool: str) -> list[large_pools.Row]:

@@ -30,6 +30,8 @@ _NO_TIME = 1e-12
 _NUM_NEXT = 4
 """Units of each rank that are compared when the last ones are shared out, fewer than one for each rank; more where some
 rank is that many times as fast as others."""
+_NUM_ONE_BY_ONE = 6
+"""Units up to which each is given to its rank alone, which is faster than all at once: 3 µs a unit against 20."""
 _ROUNDING = 1e-9
 """Relative error of sums of the same seconds in another order, which must not cost a whole unit."""
 
@@ -41,37 +43,36 @@ def earliest_ends(free_at: Seconds, unit_seconds: Seconds, num_units: int) -> Co
         free_at: [rank], when the rank can begin; infinite for a rank that is away. At least one is finite.
         unit_seconds: [rank], > 0.
     """
-    # In a continuous division all would end at `level`; of ranks in order of `free_at` the first ones take part.
-    order = np.argsort(free_at, kind="stable")
-    order = order[np.isfinite(free_at[order])]
+    # In a continuous division all would end at `level`; of ranks in order of `free_at` the first ones take part. Ranks
+    # that are away come last, are free at no level and so take none.
+    order = free_at.argsort(kind="stable")
     free, rate = free_at[order], 1.0 / unit_seconds[order]
-    levels = (num_units + np.cumsum(free * rate)) / np.cumsum(rate)
-    taking_part = int(np.count_nonzero(np.concatenate([[True], levels[:-1] > free[1:]])))
-    level = levels[taking_part - 1]
-    counts = np.zeros(free_at.size, dtype=np.int64)
-    whole = np.floor((level - free) * rate * (1 + _ROUNDING) + _ROUNDING)
-    counts[order] = np.clip(whole, 0, None).astype(np.int64)
-    num_left = num_units - int(counts.sum())
-    if num_left > 0:
-        _add_earliest(counts, order, free_at, unit_seconds, num_left)
-    elif num_left < 0:
+    levels = (num_units + (free * rate).cumsum()) / rate.cumsum()
+    level = levels[np.count_nonzero(levels[:-1] > free[1:])]
+    whole = np.maximum(np.floor((level - free) * rate * (1 + _ROUNDING) + _ROUNDING), 0.0)
+    num_left = num_units - int(whole.sum())
+    if num_left > _NUM_ONE_BY_ONE:
+        _add_earliest(whole, free, rate, num_left)
+    else:
+        for _ in range(num_left):
+            whole[(free + (whole + 1) / rate).argmin()] += 1
         # Only by rounding: take back what ends last.
         for _ in range(-num_left):
-            ends = np.where(counts > 0, free_at + counts * unit_seconds, -np.inf)
-            counts[int(np.argmax(ends))] -= 1
+            whole[np.where(whole > 0, free + whole / rate, -np.inf).argmax()] -= 1
+    counts = np.empty(free_at.size, dtype=np.int64)
+    counts[order] = whole
     return counts
 
 
-def _add_earliest(counts: Counts, ranks: Counts, free_at: Seconds, unit_seconds: Seconds, num_units: int) -> None:
-    """Add `num_units` to `counts` where they end first."""
-    num_next = max(_NUM_NEXT, -(-num_units // ranks.size))
+def _add_earliest(counts: Seconds, free: Seconds, rate: Seconds, num_units: int) -> None:
+    """Add `num_units` to `counts` where they end first. All [rank], in order of `free`."""
+    num_next = max(_NUM_NEXT, -(-num_units // free.size))
     while True:
-        number = np.arange(1, num_next + 1)
-        ends = free_at[ranks] + (counts[ranks] + number[:, None]) * unit_seconds[ranks]
+        ends = free + (counts + np.arange(1, num_next + 1)[:, None]) / rate
         first = np.argsort(ends, axis=None, kind="stable")[:num_units]
-        added = np.bincount(first % ranks.size, minlength=ranks.size)
+        added = np.bincount(first % free.size, minlength=free.size)
         if num_next >= num_units or added.max() < num_next:
-            counts[ranks] += added
+            counts += added
             return
         # The fastest rank might end even more of them first.
         num_next *= 2

@@ -35,6 +35,10 @@ _NUM_UNLIKE_BATCHES = 4
 varies by 54 % (standard deviation) from batch to batch, and by half of that over 4."""
 
 
+_ENDLESS = 1_000_000_000
+"""Batches of a simulated run, which is never simulated to its end."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """One way to use a pool."""
@@ -90,70 +94,103 @@ def simulate_candidate(
     with_shares: bool = True,
     max_search_size: float = math.inf,
 ) -> CandidateResult:
-    """Simulate `num_batches` measured batches, and those that must come before them.
-
-    At staleness 0 all batches are alike, but for lanes that are lent whenever they idle, where rounding may decide who
-    takes a fragment; at staleness 1 several take different times, and so do they with groups without spread, whose
-    number differs from batch to batch. Without `with_shares` no spans are recorded, which saves half of the time.
+    """Simulate `num_batches` measured batches, and those that must come before them: `CandidateSimulation` once.
 
     Raises:
         SearchTooLongError: where lending by search makes forecasts of a total size above `max_search_size`.
     """
-    num_batches = num_measured_batches(work, num_batches)
-    if work.algebra.fragment_size != candidate.fragment_size:
-        work = work.with_fragment_size(candidate.fragment_size)
-    first = num_warm_up_batches(candidate.pipeline)
-    last = first + num_batches
-    table, policy = costs.cost_table(candidate.trainers), lending_policy(candidate.pipeline)
-    scheduler = Scheduler(
-        work.algebra,
-        candidate.pipeline,
-        advantage_std=advantage_std,
-        first_batch=0,
-        num_batches=last + candidate.pipeline.max_staleness,
-        policy_version=0,
-        prior=table,
-        # Of a line that is the larger of two, only the run's own calls tell which one holds.
-        learns_costs=any(isinstance(cost, ConservativeCost) for cost in table.values()),
-        lending_policy=policy,
-        lends_together=work.zero_stage == 3,
-        equal_counts=costs.equal_counts,
-    )
-    published, pieces, spans = [0.0], WorkPieces(), list[Span]()
+    simulation = CandidateSimulation(work, costs, candidate, advantage_std=advantage_std, with_shares=with_shares)
+    return simulation.measure(num_batches, max_search_size=max_search_size)
 
-    def observe(event: Event, at: float) -> None:
+
+class CandidateSimulation:
+    """The simulated run of a candidate, which goes on where more of its batches are measured.
+
+    At staleness 0 all batches are alike, but for lanes that are lent whenever they idle, where rounding may decide who
+    takes a fragment; at staleness 1 several take different times, and so do they with groups without spread, whose
+    number differs from batch to batch.
+    """
+
+    def __init__(
+        self,
+        work: Workload,
+        costs: PoolCosts,
+        candidate: Candidate,
+        *,
+        advantage_std: Literal["group", "batch"],
+        with_shares: bool = True,
+    ) -> None:
+        """`with_shares`: record spans for the result's shares, which takes as long as all the rest."""
+        if work.algebra.fragment_size != candidate.fragment_size:
+            work = work.with_fragment_size(candidate.fragment_size)
+        self._work, self._costs = work, costs
+        self._first = num_warm_up_batches(candidate.pipeline)
+        self._policy = lending_policy(candidate.pipeline)
+        self._published, self._pieces, self._spans = [0.0], WorkPieces(), list[Span]()
+        self._with_shares = with_shares
+        table = costs.cost_table(candidate.trainers)
+        scheduler = Scheduler(
+            work.algebra,
+            candidate.pipeline,
+            advantage_std=advantage_std,
+            first_batch=0,
+            num_batches=_ENDLESS,
+            policy_version=0,
+            prior=table,
+            # Of a line that is the larger of two, only the run's own calls tell which one holds.
+            learns_costs=any(isinstance(cost, ConservativeCost) for cost in table.values()),
+            lending_policy=self._policy,
+            lends_together=work.zero_stage == 3,
+            equal_counts=costs.equal_counts,
+        )
+        self._simulator = Simulator(
+            scheduler,
+            _lanes(candidate, costs),
+            table,
+            self._spans.append if with_shares else None,
+            observe=self._observe,
+            observe_work=self._pieces.add,
+            has_spread=partial(has_synthetic_spread, share_without=work.share_without_spread),
+        )
+
+    def measure(self, num_batches: int, *, max_search_size: float = math.inf) -> CandidateResult:
+        """The result over the first `num_batches` measured batches, simulating those that were not yet.
+
+        Raises:
+            SearchTooLongError: where lending by search makes forecasts of a total size above `max_search_size`.
+            ValueError: where more batches were measured before.
+        """
+        num_batches = num_measured_batches(self._work, num_batches)
+        last = self._first + num_batches
+        if len(self._published) > last + 1:
+            raise ValueError(
+                f"`num_batches` must be ≥ {len(self._published) - 1 - self._first}, which are simulated, "
+                f"got {num_batches}: a simulation only goes on"
+            )
+        self._simulator.run(lambda: len(self._published) > last or search_size(self._policy) > max_search_size)
+        if len(self._published) <= last:
+            raise SearchTooLongError(f"forecasts must have a total size of at most {max_search_size}, got more")
+        return self._result(num_batches)
+
+    def _observe(self, event: Event, at: float) -> None:
         if isinstance(event, Published):
-            published.append(at)
+            self._published.append(at)
 
-    simulator = Simulator(
-        scheduler,
-        _lanes(candidate, costs),
-        table,
-        spans.append if with_shares else None,
-        observe=observe,
-        observe_work=pieces.add,
-        has_spread=partial(has_synthetic_spread, share_without=work.share_without_spread),
-    )
-
-    def is_over() -> bool:
-        return len(published) > last or search_size(policy) > max_search_size
-
-    simulator.run(is_over)
-    if len(published) <= last:
-        raise SearchTooLongError(f"forecasts must have a total size of at most {max_search_size}, got more")
-    start, end = published[first], published[last]
-    num_drawn, num_untrained = _num_groups(work, range(first, last))
-    num_generated = pieces.num_generated(start, end) / work.algebra.group_size
-    generated = min(num_batches, num_batches * num_generated / num_drawn)
-    trained = min(num_batches, num_untrained + pieces.batches_trained(start, end, last))
-    share = generation_share(work.algebra, costs.expected(work))
-    least_seconds = scoring_seconds(work.algebra, costs)
-    return CandidateResult(
-        batch_seconds=max((end - start) / (share * generated + (1 - share) * trained), least_seconds),
-        shares=_shares(spans, start, end) if with_shares else {},
-        mean_staleness=pieces.mean_staleness(range(first, last)),
-        search_size=search_size(policy),
-    )
+    def _result(self, num_batches: int) -> CandidateResult:
+        algebra, costs, first, last = self._work.algebra, self._costs, self._first, self._first + num_batches
+        start, end = self._published[first], self._published[last]
+        num_drawn, num_untrained = _num_groups(self._work, range(first, last))
+        num_generated = self._pieces.num_generated(start, end) / algebra.group_size
+        generated = min(num_batches, num_batches * num_generated / num_drawn)
+        trained = min(num_batches, num_untrained + self._pieces.batches_trained(start, end, last))
+        share = generation_share(algebra, costs.expected(self._work))
+        least_seconds = scoring_seconds(algebra, costs)
+        return CandidateResult(
+            batch_seconds=max((end - start) / (share * generated + (1 - share) * trained), least_seconds),
+            shares=_shares(self._spans, start, end) if self._with_shares else {},
+            mean_staleness=self._pieces.mean_staleness(range(first, last)),
+            search_size=search_size(self._policy),
+        )
 
 
 def _num_groups(work: Workload, batches: range) -> tuple[int, int]:

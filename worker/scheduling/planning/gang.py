@@ -25,8 +25,9 @@ from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
 ROUNDING = 1e-9
 """Fragments, or units of training: sums of the same seconds in another order may differ, which must not cost a whole
 one."""
-_NUM_HALVINGS = 30
-"""2^-30 is 1e-9 of a unit's seconds."""
+TOLERANCE = 1e-9
+"""Relative error of times that are halved for: far below the differences that a search tells apart, and any figure that
+is shown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,12 +103,19 @@ def seconds_of_units(trainers: Counts, unit: Seconds, num_units: int) -> Seconds
     low = num_units / np.maximum(trainers @ (1.0 / unit), 1.0 / _FOREVER)
     # A rank's unfinished unit is the only loss, so by then each rank has made up for it.
     high = low + slowest(trainers, unit, np.zeros_like(unit))
-    high = np.where(trainers.sum(axis=1) > 0, high, low)
-    for _ in range(_NUM_HALVINGS):
+    shortest = unit.min()
+    while np.any(high - low > np.maximum(shortest, TOLERANCE * high)):
         middle = (low + high) / 2
-        number = (np.floor(middle[:, None] / unit + ROUNDING) * trainers).sum(axis=1)
-        low, high = np.where(number < num_units, middle, low), np.where(number < num_units, high, middle)
-    return low
+        is_too_short = (np.floor(middle[:, None] / unit + ROUNDING) * trainers).sum(axis=1) < num_units
+        low, high = np.where(is_too_short, middle, low), np.where(is_too_short, high, middle)
+    # Until `high` a rank ends no more than one further unit, and the last of all is one of these.
+    done = np.floor(low[:, None] / unit + ROUNDING)
+    ends, order = (done + 1) * unit, np.argsort((done + 1) * unit, axis=1)
+    num_done = (done * trainers).sum(axis=1)
+    is_last = num_done[:, None] + np.cumsum(np.take_along_axis(trainers, order, axis=1), axis=1) >= num_units
+    last = np.take_along_axis(order, is_last.argmax(axis=1)[:, None], axis=1)
+    end = np.where(is_last[:, -1], np.take_along_axis(ends, last, axis=1)[:, 0], high)
+    return np.where(num_done >= num_units, low, end)
 
 
 _NO_TIME = 1e-12

@@ -19,7 +19,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.rules import waits_for_whole_batch
 from worker.scheduling.planning.cost_estimates import PoolCosts
-from worker.scheduling.planning.gang import ROUNDING, GangTraining, units_of_training
+from worker.scheduling.planning.gang import ROUNDING, TOLERANCE, GangTraining, units_of_training
 from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
 
 
@@ -70,7 +70,7 @@ def batch_limits(
     low, high = splits.at_least, splits.enough()
     is_endless = ~np.isfinite(high)
     low, high = np.where(is_endless, 0.0, low), np.where(is_endless, 0.0, high)
-    for _ in range(_NUM_HALVINGS):
+    while np.any(high - low > TOLERANCE * high):
         middle = (low + high) / 2
         is_middle_too_short = splits.are_too_short(middle)
         low, high = np.where(is_middle_too_short, middle, low), np.where(is_middle_too_short, high, middle)
@@ -93,10 +93,15 @@ class _Splits:
     """Units of training in a batch; `None` where all ranks take part in all of the training."""
     tail: Seconds
     """[split]: the end of the batch in which no lane generates."""
+    own: Counts
+    """[split, kind]: how many lanes only generate."""
     lent: Counts
     """[split, kind]: how many lanes train and may generate too."""
-    shared_switch: Seconds
-    """[split, kind]: the part of either switch that the gang shares, divided among its ranks."""
+    there: Seconds
+    """[split, kind]: what a lane's loans of one batch take before it generates: switches, its part of those that the
+    gang shares, and the pull."""
+    back: Seconds
+    """[split, kind]: what they take afterwards."""
     at_least: Seconds
     """[split]: a lower bound from scoring, from training after the first group is complete, and at staleness 1 from the
     two batches within which a group is generated and trained."""
@@ -141,21 +146,24 @@ class _Splits:
             unit,
             num_units,
             tail,
+            kinds.number - trainers,
             lent,
-            shared_switch,
+            there=rules.num_loans * (kinds.lend + shared_switch) + kinds.pull,
+            back=rules.num_loans * (kinds.reclaim + shared_switch),
             at_least=np.maximum(at_least, scoring),
         )
 
     def enough(self) -> Seconds:
         """[split]: seconds in which a batch surely ends, as the lanes that generate share its fragments equally;
         infinite where no lane generates."""
-        kinds, own = self.kinds, self.kinds.number - self.trainers
-        num_own, num_lent = own.sum(axis=1), self.lent.sum(axis=1)
-        generators = np.where(num_own[:, None] > 0, own, self.lent) > 0
+        kinds = self.kinds
+        num_own, num_lent = self.own.sum(axis=1), self.lent.sum(axis=1)
+        generators = np.where(num_own[:, None] > 0, self.own, self.lent) > 0
         with np.errstate(divide="ignore"):
             num_each = np.ceil(self.num_fragments / np.where(num_own > 0, num_own, num_lent))
         each = np.where(generators, kinds.pull + (num_each[:, None] + 1) * kinds.fragment, 0.0).max(axis=1)
-        switches = np.where(generators, kinds.lend + kinds.reclaim + 2 * self.shared_switch, 0.0).max(axis=1)
+        # A loan of two batches takes up to twice its part of one.
+        switches = np.where(generators, 2 * (self.there + self.back), 0.0).max(axis=1)
         lent_only = np.where(num_own > 0, 0.0, self.gang.training + switches)
         return np.where(num_own + num_lent > 0, np.maximum(self.at_least, each + self.tail + lent_only), np.inf)
 
@@ -167,45 +175,41 @@ class _Splits:
         # In step a lane that is lent misses no training; by speed, others may train for it.
         together = self.gang.training if self.num_units is None else self.gang.together
         apart = (seconds - together)[:, None]
-        there, back = (self.rules.num_loans * (switch + self.shared_switch) for switch in (kinds.lend, kinds.reclaim))
-        lent = (np.minimum(until, apart - back) - there - kinds.pull) / kinds.fragment
+        lent = (np.minimum(until, apart - self.back) - self.there) / kinds.fragment
         if not self.rules.runs_ahead:
             own, lent = np.floor(own + ROUNDING), np.floor(lent + ROUNDING)
         elif self.rules.whole_fragments_ahead:
             own, lent = np.floor(2 * own + ROUNDING) / 2, np.floor(2 * lent + ROUNDING) / 2
-        own, lent = np.maximum(own, 0.0), np.maximum(lent, 0.0)
-        num_own = ((kinds.number - self.trainers) * own).sum(axis=1)
-        if self.num_units is None or not self.lent.any():
+        num_own = (self.own * np.maximum(own, 0.0)).sum(axis=1)
+        lent = np.maximum(lent, 0.0)
+        most = self.lent * lent
+        if self.num_units is None or not most.any():
             # With no lane lent, training ends in time wherever `at_least` is kept.
-            return np.asarray(num_own + (self.lent * lent).sum(axis=1) < self.num_fragments)
-        num_spare, num_lent = self._traded(np.maximum(apart, 0.0), lent)
+            return np.asarray(num_own + most.sum(axis=1) < self.num_fragments)
+        num_spare, num_lent = self._traded(np.maximum(apart, 0.0), lent, most)
         return np.asarray((num_spare < -ROUNDING * self.num_units) | (num_own + num_lent < self.num_fragments))
 
-    def _traded(self, apart: Seconds, lent: Seconds) -> tuple[Seconds, Seconds]:
+    def _traded(self, apart: Seconds, lent: Seconds, most: Seconds) -> tuple[Seconds, Seconds]:
         """[split]: units of training that ranks could do beyond a batch's if none were lent, and the most fragments
         that lanes generate in return for these, where those that lose the fewest units for a fragment do.
 
         Args:
             apart: [split, 1], seconds in which ranks need not wait for each other.
             lent: [split, kind], the most fragments that a lent lane could generate.
+            most: [split, kind], the most that all lanes of the kind could.
         """
-        kinds = self.kinds
         alone = apart / self.unit
-        switching = self.rules.num_loans * (kinds.lend + kinds.reclaim + 2 * self.shared_switch) + kinds.pull
-        besides = np.maximum(apart - switching - lent * kinds.fragment, 0.0) / self.unit
+        besides = np.maximum(apart - self.there - self.back - lent * self.kinds.fragment, 0.0) / self.unit
         spare = (self.trainers * alone).sum(axis=1) - (self.num_units or 0)
         # Between no fragment and the most, units are lost in proportion: fewer than by any whole number of fragments.
-        lost = np.divide(alone - besides, lent, out=np.full_like(lent, np.inf), where=lent > 0)
-        order = np.argsort(lost, axis=1, kind="stable")
-        lost = np.take_along_axis(np.where(np.isfinite(lost), lost, 0.0), order, axis=1)
-        most = np.take_along_axis(self.lent * lent, order, axis=1)
-        left = np.maximum(spare, 0.0)[:, None] - np.cumsum(most * lost, axis=1) + most * lost
-        share = np.divide(left, most * lost, out=np.ones_like(most), where=most * lost > 0)
+        units = np.where(most > 0, self.lent * (alone - besides), 0.0)
+        if units.shape[1] > 1:
+            lost = np.divide(units, most, out=np.full_like(most, np.inf), where=most > 0)
+            order = np.argsort(lost, axis=1, kind="stable")
+            units, most = np.take_along_axis(units, order, axis=1), np.take_along_axis(most, order, axis=1)
+        left = np.maximum(spare, 0.0)[:, None] - np.cumsum(units, axis=1) + units
+        share = np.divide(left, units, out=np.ones_like(most), where=units > 0)
         return spare, (most * np.clip(share, 0.0, 1.0) * (left >= 0)).sum(axis=1)
-
-
-_NUM_HALVINGS = 30
-"""2^-30 is 1e-9 of a time in which a batch surely ends: far below any figure that is shown."""
 
 
 def _fill(

@@ -121,8 +121,18 @@ class ModeLimits:
                 found |= zip(splits, seconds.tolist(), strict=True)
         return found
 
+    @cached_property
+    def _kinds_by_size(self) -> dict[tuple[int, int], LaneKinds]:
+        return {}
+
     def kinds_for(self, fragment_size: int, max_staleness: int) -> LaneKinds:
         """The pool's kinds with fragments of one size, and with what they have memory for."""
+        key = fragment_size, max_staleness
+        if key not in self._kinds_by_size:
+            self._kinds_by_size[key] = self._fitting_kinds(fragment_size, max_staleness)
+        return self._kinds_by_size[key]
+
+    def _fitting_kinds(self, fragment_size: int, max_staleness: int) -> LaneKinds:
         kinds = self.kinds.at_size(fragment_size)
         if not self.size_is_known:
             return kinds.by_number_of_gpus(self.devices)

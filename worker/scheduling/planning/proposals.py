@@ -65,16 +65,19 @@ def proposed_splits(
 
     if math.prod((kinds.number + 1).tolist()) <= _MAX_NUMBERS:
         splits = np.indices(tuple((kinds.number + 1).tolist())).reshape(kinds.number.size, -1).T
+        seconds = limits(splits)
     else:
         options = gang_options(algebra, costs, kinds, rules, rank_numbers(kinds.num_lanes))
         least = options.least_seconds()
         if math.isinf(least):
             return np.zeros((0, kinds.number.size), dtype=np.int64), np.zeros(0)
         splits = _gangs(options, least, limits)
-        starts = _best(splits, limits)
-        starts = _best(np.concatenate([starts, without_a_kind(starts, kinds.number)]), limits)
-        splits = np.unique(np.concatenate([splits, improved(starts, limits)]), axis=0)
-    seconds = limits(splits)
+        seconds = limits(splits)
+        starts = splits[_lowest(seconds)]
+        starts = np.concatenate([starts, without_a_kind(starts, kinds.number)])
+        further = np.unique(improved(starts[_lowest(limits(starts))], limits), axis=0)
+        splits, first = np.unique(np.concatenate([splits, further]), axis=0, return_index=True)
+        seconds = np.concatenate([seconds, limits(further)])[first]
     return splits[np.isfinite(seconds)], seconds[np.isfinite(seconds)]
 
 
@@ -120,9 +123,9 @@ def without_a_kind(splits: Counts, number: Counts) -> Counts:
     return np.concatenate(found)
 
 
-def _best(splits: Counts, limits: Callable[[Counts], Seconds]) -> Counts:
-    """The `_NUM_IMPROVED` splits of the lowest limits."""
-    return splits[np.argsort(limits(splits), kind="stable")[:_NUM_IMPROVED]]
+def _lowest(seconds: Seconds) -> Counts:
+    """The indices of the `_NUM_IMPROVED` lowest limits."""
+    return np.argsort(seconds, kind="stable")[:_NUM_IMPROVED]
 
 
 def improved(splits: Counts, limits: Callable[[Counts], Seconds]) -> Counts:

@@ -48,14 +48,15 @@ _NUM_SEARCHED = 2
 as this share reaches."""
 _FRAGMENTS_PER_CUBE = 2
 """Fragments simulated for one plan, for each cubed number of lanes and each kind: splits, the simulations between two
-of them and the fragments of a batch grow with lanes. A core simulates some 15,000 a second with their training. With 4
-a plan of `tests.bench.any_pool` is at most 0.4 % faster."""
+of them and the fragments of a batch grow with lanes. A core simulates 5,000 to 10,000 a second with their training.
+With 4 a plan of `tests.bench.any_pool` is at most 0.4 % faster."""
 _MIN_FRAGMENTS = 1_000
 """The fewest of them, for each kind: less than a tenth of a second of one core."""
 _MAX_FRAGMENTS_TO_SEARCH = 24_000
-"""The most of them: 1.5 to 2.5 s of one core."""
-MAX_FRAGMENTS = 45_000
-"""The most of them where one simulation of each mode takes more, as it does with 512 lanes: 2.5 to 4 s of one core."""
+"""The most of them: 2 to 4 s of one core."""
+MAX_FRAGMENTS = 36_000
+"""The most of them where one simulation of each mode takes more, as it does with 512 lanes: 3 to 4.5 s of one core, so
+that with the limits a plan takes 5."""
 _SHARE_OF_CLIMBS = 0.6
 """Of the fragments that may be simulated for a mode, the share for climbs; the rest is for finalists."""
 

@@ -1,9 +1,10 @@
 """Simulations of the splits of one pool, each made once.
 
     (split by kinds, `pipeline` settings) ──► Candidate on the lanes in order of their kinds ──► CandidateResult, kept
+                                                                                     goes on for more of its batches
 
-Invariant: no split is simulated twice with the same settings and length, and a result does not depend on the order in
-which lanes are listed.
+Invariant: no batch of a split is simulated twice with the same settings, but for splits that were far from the fastest,
+and a result does not depend on the order in which lanes are listed.
 """
 
 import math
@@ -18,10 +19,10 @@ from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import (
     Candidate,
     CandidateResult,
+    CandidateSimulation,
     SearchTooLongError,
     num_measured_batches,
     num_warm_up_batches,
-    simulate_candidate,
 )
 from worker.scheduling.planning.cost_estimates import PoolCosts
 from worker.scheduling.planning.lane_kinds import LaneKinds
@@ -46,6 +47,9 @@ _NUM_SEARCHING_BATCHES_AT_LENGTH = (6,)
 _NUM_LENDING_BATCHES_AT_LENGTH = (4, 2, 1)
 """The same for finalists at staleness 0 that lend. Which lane takes the last fragment may hang on a rounding there, and
 one of 9 lanes of three kinds takes 165 s or 231 s for the same batch."""
+_NUM_OPEN = 6
+"""Of each settings' short simulations, the fastest that are kept to go on: as many as there are finalists. Each holds
+some kilobytes for a lane."""
 _MICRO_BATCHES_PER_FRAGMENT = 24
 """Micro-batches that take as long to simulate as a fragment: 2.5 and 60 µs of one core, with 64 micro-batches a group
 and 256 lanes."""
@@ -70,14 +74,18 @@ class SplitSimulations:
         self._num_ahead = _NUM_BATCHES_AHEAD_OF_MANY if len(costs.lanes) > _MANY_LANES else _NUM_BATCHES_AHEAD
         self._results: dict[tuple[Split, PipelineSpec], CandidateResult] = {}
         self._at_length: set[tuple[Split, PipelineSpec]] = set()
+        self._open: dict[tuple[Split, PipelineSpec], CandidateSimulation] = {}
+        """Short simulations that may go on."""
         self.spent = 0
-        """Fragments simulated so far, which is what simulating costs time for; micro-batches and forecasts count as
-        the fragments that take as long."""
+        """Fragments that results rest on so far, which is what simulating costs time for; micro-batches and forecasts
+        count as the fragments that take as long. Of a simulation that goes on all batches count, so that what is
+        searched does not depend on which were kept open."""
 
     def result(self, split: Split, settings: PipelineSpec) -> CandidateResult:
         """The result of a short simulation, or of a long one if there was one."""
         if (split, settings) not in self._results:
-            self._results[split, settings] = self._simulated(split, settings, self._num_short(settings))
+            self._simulate(split, settings, self._num_short(settings))
+            self._keep_fastest_open(settings)
         return self._results[split, settings]
 
     def seconds(self, split: Split, settings: PipelineSpec) -> float:
@@ -97,6 +105,7 @@ class SplitSimulations:
                     continue
                 if price and not self._simulate(split, settings, num_batches, may_spend):
                     return None
+                self._open.pop((split, settings), None)
                 self._at_length.add((split, settings))
                 break
             else:
@@ -143,30 +152,36 @@ class SplitSimulations:
         ranges = zip(self._first_of_kind.tolist(), split.trainers, strict=True)
         return tuple(index for first, number in ranges for index in range(first, first + number))
 
-    def _simulate(self, split: Split, settings: PipelineSpec, num_batches: int, may_spend: float) -> bool:
-        """Keep the result of a simulation, unless its forecasts take more than may be spent; whether it was kept."""
+    def _simulate(self, split: Split, settings: PipelineSpec, num_batches: int, may_spend: float = math.inf) -> bool:
+        """Keep the result of a simulation, which goes on where it is open, unless its forecasts take more than may be
+        spent; whether it was kept."""
+        price, simulation = self.price(split, settings, num_batches), self._open.pop((split, settings), None)
+        forecast = 0 if simulation is None else self._results[split, settings].search_size
         try:
-            self._results[split, settings] = self._simulated(split, settings, num_batches, may_spend)
+            simulation = simulation or self._simulation(split, settings)
+            left = max(0.0, may_spend - price)
+            result = simulation.measure(num_batches, max_search_size=forecast + _SEARCH_SIZE_PER_FRAGMENT * left)
         except SearchTooLongError:
             self.spent += round(may_spend)
             return False
+        self.spent += price + (result.search_size - forecast) // _SEARCH_SIZE_PER_FRAGMENT
+        self._results[split, settings], self._open[split, settings] = result, simulation
         return True
 
-    def _simulated(
-        self, split: Split, settings: PipelineSpec, num_batches: int, may_spend: float = math.inf
-    ) -> CandidateResult:
-        price = self.price(split, settings, num_batches)
-        result = simulate_candidate(
+    def _simulation(self, split: Split, settings: PipelineSpec) -> CandidateSimulation:
+        return CandidateSimulation(
             self._work.with_fragment_size(split.fragment_size),
             self._costs,
             Candidate(pipeline=settings, trainers=self._trainers(split), fragment_size=split.fragment_size),
             advantage_std=self._advantage_std,
-            num_batches=num_batches,
             with_shares=False,
-            max_search_size=_SEARCH_SIZE_PER_FRAGMENT * max(0.0, may_spend - price),
         )
-        self.spent += price + result.search_size // _SEARCH_SIZE_PER_FRAGMENT
-        return result
+
+    def _keep_fastest_open(self, settings: PipelineSpec) -> None:
+        """Drop the slowest of these settings' open simulations where there are too many."""
+        of_settings = [entry for entry in self._open if entry[1] == settings]
+        if len(of_settings) > _NUM_OPEN:
+            del self._open[max(of_settings, key=lambda entry: self._results[entry].batch_seconds)]
 
 
 def _num_batches_in_all(settings: PipelineSpec, num_measured: int) -> int:

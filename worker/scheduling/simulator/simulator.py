@@ -113,6 +113,8 @@ class Simulator:
         self._in_step: tuple[float, float] | None = None
         """When ranks in step last began to accumulate, and the seconds that it takes all of them."""
         self._change: OpenGangChange | None = None
+        self._now: float | None = None
+        """Virtual seconds since the start of the lanes; `None` before it."""
         self._trainers = tuple(name for name, lane in self._lanes.items() if lane.role is LaneRole.TRAINER)
         for role in {scheduler.state.generators, LaneRole.TRAINER, LaneRole.REWARD}:
             if all(lane.role is not role for lane in self._lanes.values()):
@@ -123,15 +125,22 @@ class Simulator:
 
     def run(self, until: Callable[[], bool] = lambda: False) -> float:
         """Run to the end, or to the first moment when `until` holds; returns the virtual seconds from the start of the
-        lanes to then."""
-        now = 0.0
-        for lane in self._lanes.values():
-            self._start_up(lane, now, self._joins_at(lane))
+        lanes to then. A later call goes on from there.
+
+        Raises:
+            ValueError: for a later call of a simulator that records spans, since those were ended.
+        """
+        if self._now is None:
+            self._now = 0.0
+            for lane in self._lanes.values():
+                self._start_up(lane, self._now, self._joins_at(lane))
+        elif self._recorder is not None:
+            raise ValueError("`record` must be absent where a simulation goes on, got one: its spans were ended")
         while not self._scheduler.state.is_finished and not until():
-            now = self._advance()
+            self._now = self._advance()
         if self._recorder is not None:
-            self._recorder.stop_all(now)
-        return now
+            self._recorder.stop_all(self._now)
+        return self._now
 
     def _advance(self) -> float:
         """Jump to the next time with any event, apply all events of that time, and start the actions that follow."""
