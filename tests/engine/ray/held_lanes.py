@@ -1,15 +1,14 @@
 """`python -m tests.engine.ray.held_lanes`: a driver whose lanes `rollout-1` and `trainer-1` never finish loading.
 
-So what a test does meanwhile does not race with the machine."""
+So what a test does meanwhile does not race with the machine. The others are those of `real_gpu_lanes`."""
 
 import sys
 import time
 from typing import Any
 
+from tests.engine.ray.real_gpu_lanes import RealGpuRollout, RealGpuTrainer
 from worker.contracts.names import LaneRole
 from worker.engine.__main__ import main
-from worker.engine.actors.rollout import RolloutActor
-from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.cluster_lanes import ACTOR_CLASSES
 
 HELD = ("rollout-1", "trainer-1")
@@ -21,7 +20,7 @@ def hold(lane: str) -> None:
         time.sleep(1)
 
 
-class HeldRollout(RolloutActor):
+class HeldRollout(RealGpuRollout):
     """A rollout lane that loads unless it is held."""
 
     def load(self, *arguments: Any) -> Any:
@@ -29,7 +28,7 @@ class HeldRollout(RolloutActor):
         return super().load(*arguments)
 
 
-class HeldTrainer(TrainerActor):
+class HeldTrainer(RealGpuTrainer):
     """A trainer rank that loads unless it is held; the other ranks wait for it."""
 
     def load(self, *arguments: Any) -> Any:

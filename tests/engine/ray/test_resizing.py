@@ -85,7 +85,7 @@ def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weig
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
 ) -> None:
     spec = long_spec(make_spec)
-    driven = drive(spec)
+    driven = drive(spec, ("tests.engine.ray.real_gpu_lanes",))
     driven.until_batch(1)
     resize(driven, "r1", add=[granted("rollout-1", "rollout"), granted("reward-1", "reward")])
     assert steps(outcome(driven, "r1")) == {"rollout-1": "joined", "reward-1": "joined"}
@@ -96,6 +96,10 @@ def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weig
         "rollout-1": "rollout",
         "reward-1": "reward",
     }
+    driven.until_another_batch()
+    resize(driven, "swap", change={"rollout-0": "reward", "reward-0": "rollout"})
+    assert outcome(driven, "swap")["state"] == "done"
+    assert (roles(driven)["rollout-0"], roles(driven)["reward-0"]) == ("reward", "rollout")
     driven.until_another_batch()
     old = driven.pids()
     resize(driven, "r2", release=["rollout-0", "reward-0"])
@@ -115,7 +119,7 @@ def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weig
     assert driven.finish() == 0
 
     answers = {done["command_id"]: done["accepted"] for done in driven.ingest.of_type("command_done")}
-    assert answers == {"r1": True, "r2": True, "r3": False, "r4": False, "c1": True}
+    assert answers == {"r1": True, "swap": True, "r2": True, "r3": False, "r4": False, "c1": True}
     assert [report["state"] for report in reports(driven, "r2")][-1] == "done"
     found = published(driven)
     assert found == local_versions(spec, tiny_checkpoint, max(found))

@@ -37,9 +37,11 @@ LORA = Kind(
     ("zero0", "zero1_cpuoffload", "zero2+round_robin_gradients=true", "zero3+sub_group_size=1000"),
     (1, 2, 3, 4),
 )
-FULL = Kind(EMA | {"tuning": "full"}, ("zero0", "zero2_cpuoffload", "zero3"), (1, 2, 4))
+FULL = Kind(EMA | {"tuning": "full"}, ("zero0", "zero1", "zero2_cpuoffload", "zero3"), (1, 2, 3, 4))
 FULL_BF16 = Kind(
-    EMA | {"tuning": "full", "base_model": {"dtype": "bf16"}}, ("zero1", "zero2", "zero3_cpuoffload"), (1, 3)
+    EMA | {"tuning": "full", "base_model": {"dtype": "bf16"}},
+    ("zero0", "zero1", "zero2", "zero3_cpuoffload"),
+    (1, 2, 3, 4),
 )
 
 
