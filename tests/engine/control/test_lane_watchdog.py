@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork
-from worker.engine.actors.reports import CallReport, LaneProgress
+from worker.engine.actors.reports import CallReport, LaneProgress, OpenCollective
 from worker.engine.control.lane_watchdog import (
     ASK_SECONDS,
     FIRST_LIMIT_SECONDS,
@@ -27,6 +27,8 @@ class WatchedLanes:
         self.oldest: dict[str, OpenCall] = {}
         self.num_steps: dict[str, int] = {}
         self.stopped: set[str] = set()
+        self.collectives: dict[str, tuple[OpenCollective, ...] | None] = {}
+        self.asked_collectives: list[str] = []
 
     def call(self, lane: str, work: LaneWork) -> None:
         self.oldest[lane] = OpenCall(work, self.now)
@@ -37,6 +39,10 @@ class WatchedLanes:
     def progress_told(self, asked: Any) -> LaneProgress | None:
         told = LaneProgress(num_steps=self.num_steps.get(asked, 0), stack=("generate (rollout.py:1)",))
         return None if asked in self.stopped else told
+
+    def open_collectives(self, lane: str) -> dict[str, tuple[OpenCollective, ...] | None]:
+        self.asked_collectives.append(lane)
+        return self.collectives
 
 
 class Watched:
@@ -102,6 +108,31 @@ def test_a_lane_that_answers_and_does_no_step_is_slow_and_ended_at_its_limit(wat
     watched.wait(3)
     assert "generate (rollout.py:1)" in watched.hung["a"]
     assert "its like took at most 5.0 s" in watched.hung["a"]
+
+
+def test_the_collectives_of_all_ranks_are_in_the_log_before_one_is_ended(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    collective = OpenCollective(
+        rank=0,
+        operation="nccl:all_reduce",
+        group="0 default_pg",
+        number=17,
+        input_sizes=((1024, 8),),
+        output_sizes=((1024, 8),),
+        state="started",
+        seconds=41.0,
+    )
+    watched.lanes.collectives = {"a": (), "b": (collective,) * 10, "c": None}
+    watched.measure("a", LaneWork.COMMIT, 5.0)
+    watched.lanes.call("a", LaneWork.COMMIT)
+    watched.wait(LEAST_LIMIT_SECONDS + 1)
+    assert set(watched.hung) == {"a"} and watched.lanes.asked_collectives == ["a"]
+    told = "nccl:all_reduce of 1024×8, number 17 of group 0 default_pg, started 41 s ago"
+    assert f"lane b (rank 0) has not completed {told}; {told}" in caplog.text
+    assert "and 2 more" in caplog.text
+    assert "lane a is in no collective" in caplog.text
+    assert "lane c does not tell" in caplog.text
 
 
 def test_the_limit_grows_with_the_longest_call_that_was_measured(watched: Watched) -> None:

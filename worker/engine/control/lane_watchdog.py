@@ -25,6 +25,7 @@ from worker.contracts.lane_events import LaneStallEvent
 from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork, StallState
 from worker.engine.actors.reports import CallReport
 from worker.engine.control.cluster_lanes import ClusterLanes
+from worker.engine.control.open_collectives import log_open_collectives
 from worker.engine.control.pending_calls import OpenCall, PendingCalls
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 
@@ -131,6 +132,7 @@ class LaneWatchdog:
         if seen is StallState.HUNG:
             del self._watches[lane]
             self._show(lane, watch, seen)
+            log_open_collectives(self._lanes, lane)
             self._on_hung(lane, self._reason(lane, watch, now))
         elif seen is not watch.shown:
             self._show(lane, watch, seen or StallState.WORKING)
