@@ -121,6 +121,7 @@ class TrainerRank:
             MemoryPlan(spec, MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER),
             backward=partial(self._deepspeed_engine.backward, scale_wrt_gas=False),
             drop_gradients=partial(drop_gradients, self._deepspeed_engine, self._trainable),
+            note_gradients=self._policy.note_gradients,
             runs_in_lockstep=self._runs_in_lockstep,
         )
         self._proximal = ProximalRecord(
