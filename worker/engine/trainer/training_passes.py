@@ -20,6 +20,11 @@ ADVICE = (
     "lower `batch.micro_batch_size`, set `deepspeed.gradient_checkpointing: 1`, or shard or offload state by "
     "`deepspeed.config`"
 )
+HOLD_LESS = (
+    "shard or offload state by `deepspeed.config`, set `deepspeed.offload_idle_states` where trainers generate, or "
+    "take devices with more memory"
+)
+"""For work beside the passes, which no batch makes smaller."""
 
 
 class TrainingPasses:

@@ -146,6 +146,12 @@ def scorers_bytes(work: Workload, device: Accelerator) -> float:
     return work.scoring.weight_bytes + work.scoring.activation_bytes + context
 
 
+def scoring_memory(work: Workload, device: Accelerator) -> LaneMemory:
+    """What a reward lane holds on a card of its own."""
+    scorers = work.scoring.weight_bytes + work.scoring.activation_bytes
+    return LaneMemory(weights=0.0, adapter=0.0, activations=0.0, scorers=scorers, reserve=_reserve(device))
+
+
 def host_bytes(work: Workload, *, num_ranks: int) -> float:
     """The bytes that one trainer lane keeps in its host's memory at most; `staged_bytes` and pulled weights come on
     top."""
