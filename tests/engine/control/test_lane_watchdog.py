@@ -6,111 +6,26 @@ from typing import Any
 import pytest
 
 from tests.engine.conftest import SpecMaker
+from tests.engine.control.watched_lanes import Watched
 from tests.engine.driving import bootstrap_answer
-from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork
-from worker.engine.actors.reports import CallReport, LaneProgress, OpenCollective
+from worker.engine.actors.reports import OpenCollective
 from worker.engine.control.lane_watchdog import (
     ASK_SECONDS,
     MAX_SILENT_SECONDS,
     MAX_SILENT_SECONDS_OF_LOADING,
-    LaneWatchdog,
 )
 from worker.engine.control.pending_calls import OpenCall
 from worker.engine.control.watch_limits import (
-    COMPILING_SECONDS,
     FIRST_LIMIT_SECONDS,
-    LEAST_FIRST_SECONDS,
     LEAST_LIMIT_SECONDS,
-    PLANNED_CALLS,
-    WatchLimits,
 )
-from worker.scheduling.core.costs import GANG, Cost, CostKind, dump_costs
-
-PLANNED = {
-    ("a", CostKind.GENERATE): Cost(1.0, 20.0),
-    ("b", CostKind.GENERATE): Cost(1.0, 10.0),
-    ("a", CostKind.PULL): Cost(0.5),
-    ("a", CostKind.LEND): Cost(40.0),
-    ("a", CostKind.RECLAIM): Cost(10.0),
-    (GANG, CostKind.COMMIT): Cost(60.0),
-}
-
-
-class WatchedLanes:
-    """Takes the place of `ClusterLanes`, `PendingCalls` and the clock: lanes with calls that the test sets."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-        self.oldest: dict[str, OpenCall] = {}
-        self.num_steps: dict[str, int] = {}
-        self.stopped: set[str] = set()
-        self.collectives: dict[str, tuple[OpenCollective, ...] | None] = {}
-        self.asked_collectives: list[str] = []
-
-    def call(self, lane: str, work: LaneWork) -> None:
-        self.oldest[lane] = OpenCall(work, self.now)
-
-    def ask_progress(self, lane: str) -> Any:
-        return lane
-
-    def progress_told(self, asked: Any) -> LaneProgress | None:
-        told = LaneProgress(num_steps=self.num_steps.get(asked, 0), stack=("generate (rollout.py:1)",))
-        return None if asked in self.stopped else told
-
-    def open_collectives(self, lane: str) -> dict[str, tuple[OpenCollective, ...] | None]:
-        self.asked_collectives.append(lane)
-        return self.collectives
-
-
-class Watched:
-    """A watchdog over such lanes."""
-
-    def __init__(self, client: Any, answer: BootstrapAnswer) -> None:
-        self.lanes = WatchedLanes()
-        self.client = client
-        self.score_seconds = sum(reward.max_seconds for reward in answer.spec.rewards)
-        self.hung: dict[str, str] = {}
-        doubles: Any = self.lanes
-        self.watchdog = LaneWatchdog(
-            calls=doubles,
-            lanes=doubles,
-            client=client,
-            limits=WatchLimits.of(answer),
-            on_hung=self._end,
-            clock=lambda: self.lanes.now,
-        )
-
-    def _end(self, lane: str, reason: str) -> None:
-        del self.lanes.oldest[lane]
-        self.hung[lane] = reason
-
-    def wait(self, seconds: float, steps_per_second: float = 0.0, lane: str = "") -> None:
-        for second in range(round(seconds)):
-            self.lanes.now += 1.0
-            if steps_per_second:
-                self.lanes.num_steps[lane] = round(second * steps_per_second) + 1
-            self.watchdog.step()
-
-    def measure(self, lane: str, work: LaneWork, seconds: float) -> None:
-        """The lane carries out a call in so many seconds."""
-        self.lanes.oldest.pop(lane, None)
-        self.watchdog.answered(lane, work, CallReport(start=0.0, end=seconds, value=None))
-
-    def shown(self, lane: str) -> list[str]:
-        return [event.state.value for event in self.client.events if event.lane == lane]
 
 
 @pytest.fixture
 def watched(client: Any, make_spec: SpecMaker, tmp_path: Path) -> Watched:
     """Of a run without a plan."""
     return Watched(client, bootstrap_answer(make_spec(), "model", tmp_path))
-
-
-@pytest.fixture
-def planned(client: Any, make_spec: SpecMaker, tmp_path: Path) -> Watched:
-    """Of a run with a plan; a fragment holds four trajectories."""
-    return Watched(client, bootstrap_answer(make_spec(), "model", tmp_path, prior_costs=dump_costs(PLANNED)))
 
 
 def test_a_stopped_lane_is_told_within_seconds_and_ended_within_a_minute(watched: Watched) -> None:
@@ -185,56 +100,6 @@ def test_work_that_was_never_measured_has_time(watched: Watched) -> None:
     assert not watched.hung
     watched.wait(10)
     assert "no such call was measured" in watched.hung["a"]
-
-
-@pytest.mark.parametrize(
-    ("lane", "work", "planned_seconds"),
-    [
-        ("a", LaneWork.GENERATE, 81.0),
-        ("b", LaneWork.GENERATE, 41.0),
-        # A lane that has joined since: the longest of those that were planned.
-        ("c", LaneWork.GENERATE, 81.0),
-        ("a", LaneWork.SWITCH, 40.0),
-        # Of all ranks together.
-        ("a", LaneWork.COMMIT, 60.0),
-    ],
-)
-def test_work_that_was_planned_has_a_multiple_of_its_planned_seconds(
-    planned: Watched, lane: str, work: LaneWork, planned_seconds: float
-) -> None:
-    planned.lanes.call(lane, work)
-    planned.wait(PLANNED_CALLS * planned_seconds - 5)
-    assert not planned.hung
-    planned.wait(10)
-    assert f"one was planned to take {planned_seconds:.1f} s" in planned.hung[lane]
-
-
-def test_short_planned_work_has_time_for_what_only_a_first_call_does(planned: Watched) -> None:
-    planned.lanes.call("a", LaneWork.PULL)
-    planned.wait(LEAST_FIRST_SECONDS - 5)
-    assert not planned.hung
-    planned.wait(10)
-    assert set(planned.hung) == {"a"} and LEAST_FIRST_SECONDS < FIRST_LIMIT_SECONDS
-
-
-def test_what_was_measured_decides_over_what_was_planned(planned: Watched) -> None:
-    planned.measure("a", LaneWork.COMMIT, 1.0)
-    planned.lanes.call("a", LaneWork.COMMIT)
-    planned.wait(LEAST_LIMIT_SECONDS + 5)
-    assert "its like took at most 1.0 s" in planned.hung["a"]
-
-
-def test_a_plan_says_nothing_of_checkpoints(planned: Watched) -> None:
-    planned.lanes.call("a", LaneWork.CHECKPOINT)
-    planned.wait(FIRST_LIMIT_SECONDS - 5)
-    assert not planned.hung
-
-
-def test_blocks_are_compiled_in_a_first_call_beside_what_was_planned(make_spec: SpecMaker, tmp_path: Path) -> None:
-    spec = make_spec(performance={"compilation": "inductor"})
-    limits = WatchLimits.of(bootstrap_answer(spec, "model", tmp_path, prior_costs=dump_costs(PLANNED)))
-    assert limits.first_of("a", LaneWork.GENERATE) == PLANNED_CALLS * 81.0 + COMPILING_SECONDS
-    assert limits.first_of("a", LaneWork.PULL) == LEAST_FIRST_SECONDS
 
 
 def test_loading_has_hours_even_where_it_was_quick_before(watched: Watched) -> None:
