@@ -5,15 +5,25 @@ import re
 
 PROFILED_DEVICES = ("l40s", "h100", "h200", "h20", "cpu", "host")
 """The names of `worker.scheduling.profiles.hardware`."""
+_BY_DRIVER = {
+    "nvidia l40s": "l40s",
+    "nvidia h100 80gb hbm3": "h100",
+    "nvidia h200": "h200",
+    "nvidia h20": "h20",
+}
+"""The profiles by the names of the very boards that they describe, in lower case, as NVML, nvidia-smi and torch give
+them. Boards of one chip differ by a third in memory, bandwidth and arithmetic, and by the links to their neighbours:
+`NVIDIA H100 PCIe` (once `NVIDIA H100 80GB HBM2e`), `NVIDIA H100 NVL`, `NVIDIA H200 NVL` and `NVIDIA H20-3e` are none of
+these."""
 _SEVERAL = re.compile(r"(?P<number>[2-9]|1[0-6]) × (?P<one>.*)")
 """At most as many as a pool's lanes have."""
 
 
 def known_profile(device: str) -> str | None:
-    """The profile of a device by its driver's name, `NVIDIA H100 80GB HBM3` → `h100`; `None` for a device without one,
-    and for a slice of a card, which has a share of the card's memory and processors."""
-    words = device.lower().replace("-", " ").split()
-    return None if "mig" in words else next((name for name in PROFILED_DEVICES if name in words), None)
+    """The profile of a device by its driver's name, `NVIDIA H100 80GB HBM3` → `h100`, or by the profile's own; `None`
+    for any other, such as a slice of a card, which has a share of its memory and processors."""
+    name = device.lower()
+    return name if name in PROFILED_DEVICES else _BY_DRIVER.get(name)
 
 
 def several(device: str, num_gpus: int) -> str:

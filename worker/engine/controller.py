@@ -25,8 +25,7 @@
 
 Invariants: the scheduler alone decides what lanes do; every event it receives is something that happened; the driver
 never waits for the web. A lane that hangs is ended, and so lost. A lost rollout or reward lane is restarted and its
-work repeated from the same seeds; a lost trainer rank rewinds the run to its last checkpoint. All are bounded and
-reported.
+work repeated from the same seeds; a lost trainer rank rewinds the run to a checkpoint. All is bounded and reported.
 """
 
 import logging
@@ -58,6 +57,7 @@ from worker.engine.control.run_components import RunComponents
 from worker.engine.control.status_reporter import StatusReporter
 from worker.engine.control.trainer_change import TrainerChangeError
 from worker.engine.control.trainer_gang import TrainerGang
+from worker.engine.control.watch_limits import WatchLimits
 from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.core.messages import (
     Action,
@@ -98,7 +98,7 @@ class Controller:
             calls=self._calls,
             lanes=components.lanes,
             client=self._client,
-            score_seconds=sum(reward.max_seconds for reward in self._answer.spec.rewards),
+            limits=WatchLimits.of(self._answer),
             on_hung=self._lane_hung,
         )
         self._gang = TrainerGang(components, self._calls, ready=lambda: self._supervisor.ready)

@@ -107,7 +107,7 @@ class LocalRun:
         embeddings = run_embeddings(spec, base_model_path, prompts)
         self.trainer = TrainerRank(spec, base_model_path, rank=0, world_size=1, embeddings=embeddings)
         self.sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
-        self.scorer = Scorer(spec.rewards, access)
+        self.scorer = Scorer(spec.rewards, access, spec)
         self.policy_version = 0
         self._versions: dict[int, PublishedVersion] = {0: self.trainer.version(0)}
         """The current version, and at staleness 1 the one before it, by policy version."""

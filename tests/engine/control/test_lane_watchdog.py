@@ -1,84 +1,31 @@
 """Which lanes are taken to hang, on a clock that the test sets."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.engine.conftest import SpecMaker
+from tests.engine.control.watched_lanes import Watched
+from tests.engine.driving import bootstrap_answer
 from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork
-from worker.engine.actors.reports import CallReport, LaneProgress
+from worker.engine.actors.reports import OpenCollective
 from worker.engine.control.lane_watchdog import (
     ASK_SECONDS,
-    FIRST_LIMIT_SECONDS,
-    LEAST_LIMIT_SECONDS,
     MAX_SILENT_SECONDS,
     MAX_SILENT_SECONDS_OF_LOADING,
-    LaneWatchdog,
 )
 from worker.engine.control.pending_calls import OpenCall
-
-SCORE_SECONDS = 500.0
-
-
-class WatchedLanes:
-    """Takes the place of `ClusterLanes`, `PendingCalls` and the clock: lanes with calls that the test sets."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-        self.oldest: dict[str, OpenCall] = {}
-        self.num_steps: dict[str, int] = {}
-        self.stopped: set[str] = set()
-
-    def call(self, lane: str, work: LaneWork) -> None:
-        self.oldest[lane] = OpenCall(work, self.now)
-
-    def ask_progress(self, lane: str) -> Any:
-        return lane
-
-    def progress_told(self, asked: Any) -> LaneProgress | None:
-        told = LaneProgress(num_steps=self.num_steps.get(asked, 0), stack=("generate (rollout.py:1)",))
-        return None if asked in self.stopped else told
-
-
-class Watched:
-    """A watchdog over such lanes."""
-
-    def __init__(self, client: Any) -> None:
-        self.lanes = WatchedLanes()
-        self.client = client
-        self.hung: dict[str, str] = {}
-        doubles: Any = self.lanes
-        self.watchdog = LaneWatchdog(
-            calls=doubles,
-            lanes=doubles,
-            client=client,
-            score_seconds=SCORE_SECONDS,
-            on_hung=self._end,
-            clock=lambda: self.lanes.now,
-        )
-
-    def _end(self, lane: str, reason: str) -> None:
-        del self.lanes.oldest[lane]
-        self.hung[lane] = reason
-
-    def wait(self, seconds: float, steps_per_second: float = 0.0, lane: str = "") -> None:
-        for second in range(round(seconds)):
-            self.lanes.now += 1.0
-            if steps_per_second:
-                self.lanes.num_steps[lane] = round(second * steps_per_second) + 1
-            self.watchdog.step()
-
-    def measure(self, lane: str, work: LaneWork, seconds: float) -> None:
-        """The lane carries out a call in so many seconds."""
-        self.lanes.oldest.pop(lane, None)
-        self.watchdog.answered(lane, work, CallReport(start=0.0, end=seconds, value=None))
-
-    def shown(self, lane: str) -> list[str]:
-        return [event.state.value for event in self.client.events if event.lane == lane]
+from worker.engine.control.watch_limits import (
+    FIRST_LIMIT_SECONDS,
+    LEAST_LIMIT_SECONDS,
+)
 
 
 @pytest.fixture
-def watched(client: Any) -> Watched:
-    return Watched(client)
+def watched(client: Any, make_spec: SpecMaker, tmp_path: Path) -> Watched:
+    """Of a run without a plan."""
+    return Watched(client, bootstrap_answer(make_spec(), "model", tmp_path))
 
 
 def test_a_stopped_lane_is_told_within_seconds_and_ended_within_a_minute(watched: Watched) -> None:
@@ -102,6 +49,31 @@ def test_a_lane_that_answers_and_does_no_step_is_slow_and_ended_at_its_limit(wat
     watched.wait(3)
     assert "generate (rollout.py:1)" in watched.hung["a"]
     assert "its like took at most 5.0 s" in watched.hung["a"]
+
+
+def test_the_collectives_of_all_ranks_are_in_the_log_before_one_is_ended(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    collective = OpenCollective(
+        rank=0,
+        operation="nccl:all_reduce",
+        group="0 default_pg",
+        number=17,
+        input_sizes=((1024, 8),),
+        output_sizes=((1024, 8),),
+        state="started",
+        seconds=41.0,
+    )
+    watched.lanes.collectives = {"a": (), "b": (collective,) * 10, "c": None}
+    watched.measure("a", LaneWork.COMMIT, 5.0)
+    watched.lanes.call("a", LaneWork.COMMIT)
+    watched.wait(LEAST_LIMIT_SECONDS + 1)
+    assert set(watched.hung) == {"a"} and watched.lanes.asked_collectives == ["a"]
+    told = "nccl:all_reduce of 1024×8, number 17 of group 0 default_pg, started 41 s ago"
+    assert f"lane b (rank 0) has not completed {told}; {told}" in caplog.text
+    assert "and 2 more" in caplog.text
+    assert "lane a is in no collective" in caplog.text
+    assert "lane c does not tell" in caplog.text
 
 
 def test_the_limit_grows_with_the_longest_call_that_was_measured(watched: Watched) -> None:
@@ -158,7 +130,7 @@ def test_the_measurements_of_other_lanes_hold_for_a_new_one(watched: Watched) ->
 def test_a_scorer_has_its_own_time_outs_and_retries(watched: Watched) -> None:
     watched.measure("r", LaneWork.SCORE, 0.1)
     watched.lanes.call("r", LaneWork.SCORE)
-    watched.wait(SCORE_SECONDS + LEAST_LIMIT_SECONDS - 5)
+    watched.wait(watched.score_seconds + LEAST_LIMIT_SECONDS - 5)
     assert not watched.hung
     watched.wait(10)
     assert set(watched.hung) == {"r"}

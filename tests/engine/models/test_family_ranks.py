@@ -85,12 +85,13 @@ def test_two_ranks_take_the_steps_that_one_takes(
 def test_an_expert_without_rows_does_not_run_where_ranks_reduce_once_a_step(
     ranks_of: Callable[[Case], list[dict[str, Any]]], stage: int
 ) -> None:
-    """Each micro-batch holds one denoising step, hence rows of one expert."""
-    apart, in_lockstep = ranks_of((ModelFamily.WAN22, stage, 0)), ranks_of((ModelFamily.WAN22, 2, 0))
-    num_apart, num_in_lockstep = (sum(rank["passes"].total() for rank in ranks) for ranks in (apart, in_lockstep))
-    assert 0 < num_apart < num_in_lockstep
-    assert all(len(set(rank["passes"].values())) == 1 for rank in in_lockstep), "both experts run equally often"
-    assert any(len(rank["passes"]) == 1 for rank in apart), "rank 0 has no rows of low noise"
+    """Each micro-batch holds one denoising step, hence rows of one expert, and each time ranks need different ones."""
+    apart, in_lockstep = (
+        [rank["passes_of_first_step"] for rank in ranks_of((ModelFamily.WAN22, each, 0))] for each in (stage, 2)
+    )
+    assert 0 < sum(passes.total() for passes in apart) < sum(passes.total() for passes in in_lockstep)
+    assert all(len(set(passes.values())) == 1 for passes in in_lockstep), "both experts run equally often"
+    assert any(len(passes) == 1 for passes in apart), "rank 0 has no rows of low noise"
 
 
 def one_rank(setup: TrainingSetup) -> tuple[torch.Tensor, float, dict[str, torch.Tensor]]:

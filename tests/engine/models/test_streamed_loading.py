@@ -2,6 +2,7 @@
 
 import json
 import weakref
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 import torch
 from safetensors import safe_open
 
+from tests.engine.hub_cache import cached_on_hub
 from tests.engine.models.conftest import CheckpointOf
 from worker.contracts.names import ModelFamily
 from worker.engine.errors import ModelLoadError
+from worker.engine.models.pipeline_loading import Part, load_pipeline
 from worker.engine.models.streamed_loading import load_streamed
 
 QUICK = (ModelFamily.WAN, ModelFamily.SD3)
@@ -66,6 +69,10 @@ class HostTensors:
     def __exit__(self, *error: Any) -> None:
         self._opened.__exit__(*error)
 
+    @classmethod
+    def forget(cls) -> None:
+        cls.now = cls.peak = cls.largest = 0
+
     def keys(self) -> list[str]:
         return list(self._content.keys())
 
@@ -89,9 +96,40 @@ def test_one_tensor_at_a_time_is_in_host_memory(
     model = diffusers.WanTransformer3DModel.from_pretrained(Path(checkpoint_of(ModelFamily.WAN)) / "transformer")
     model.save_pretrained(tmp_path, max_shard_size="100KB")
     monkeypatch.setattr("worker.engine.models.streamed_loading.safe_open", HostTensors)
+    HostTensors.forget()
     meta = torch.device("meta")
     loaded = load_streamed(tmp_path, diffusers.WanTransformer3DModel, device=meta, dtype=torch.bfloat16)
     assert {parameter.device.type for parameter in loaded.parameters()} == {"meta"}
     stored = sum(parameter.nbytes for parameter in model.parameters())
     assert HostTensors.peak == HostTensors.largest < stored / 4
     assert HostTensors.now == 0
+
+
+def test_the_transformer_of_a_hub_id_is_streamed_too(
+    checkpoint_of: CheckpointOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(checkpoint_of(ModelFamily.WAN))
+    hub_id = cached_on_hub(folder, tmp_path, monkeypatch)
+    monkeypatch.setattr("worker.engine.models.streamed_loading.safe_open", HostTensors)
+    HostTensors.forget()
+    parts, cpu = frozenset({Part.TRANSFORMER}), torch.device("cpu")
+    pipeline = load_pipeline(diffusers.WanPipeline, hub_id, device=cpu, dtype=torch.bfloat16, parts=parts)
+    assert HostTensors.peak == HostTensors.largest > 0, "read by diffusers, which holds the whole model in host memory"
+    expected = diffusers.WanTransformer3DModel.from_pretrained(folder / "transformer", torch_dtype=torch.bfloat16)
+    found = pipeline.transformer.state_dict()
+    assert {name: tensor.dtype for name, tensor in found.items()} == {
+        name: tensor.dtype for name, tensor in expected.state_dict().items()
+    }
+    assert all(torch.equal(found[name], tensor) for name, tensor in expected.state_dict().items())
+
+
+def test_only_a_lane_that_needs_the_transformer_asks_the_hub_for_it(
+    checkpoint_of: CheckpointOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub_id = cached_on_hub(Path(checkpoint_of(ModelFamily.WAN)), tmp_path, monkeypatch)
+    for weights in tmp_path.rglob("transformer/*.safetensors"):
+        weights.unlink()
+    load = partial(load_pipeline, diffusers.WanPipeline, hub_id, device=torch.device("cpu"), dtype=torch.bfloat16)
+    assert load(parts=frozenset({Part.VAE})).vae is not None
+    with pytest.raises(OSError, match="diffusion_pytorch_model"):
+        load(parts=frozenset({Part.TRANSFORMER}))

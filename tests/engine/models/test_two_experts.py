@@ -105,6 +105,6 @@ def test_in_lockstep_both_experts_run_in_one_order_and_the_one_without_rows_chan
 
         return predict
 
-    velocity = by_expert(torch.tensor([is_high_noise] * 3), expert("high", 1.0), expert("low", 2.0), always_both=True)
+    velocity = by_expert(torch.tensor([is_high_noise] * 3), expert("high", 1.0), expert("low", 2.0), runs=(True, True))
     assert ran == ["high", "low"]
     assert torch.equal(velocity, torch.full((3, 2), 1.0 if is_high_noise else 2.0))

@@ -1,13 +1,15 @@
 """A lane whose device has not enough memory draws and decodes the same trajectories in smaller calls."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.rollout.test_sampler import request, with_fresh_adapter
-from tests.engine.small_device import no_memory_for
+from tests.engine.small_device import MESSAGE, no_memory_for
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import DeviceMemoryError
 from worker.engine.rollout.sampler import Sampler
@@ -85,3 +87,15 @@ def test_a_deterministic_run_keeps_the_size_of_its_calls(
             sampler.generate(REQUESTS[0])
     finally:
         torch.use_deterministic_algorithms(False)
+
+
+def test_a_version_that_cannot_be_taken_in_fails_with_what_to_change(
+    sampler: Sampler, make_spec: Callable[..., RunSpec], tiny_checkpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise torch.OutOfMemoryError(MESSAGE)
+
+    version = perturbed_version(make_spec(), tiny_checkpoint, seed=1)
+    monkeypatch.setattr("worker.engine.rollout.sampler.bind", full)
+    with pytest.raises(DeviceMemoryError, match=rf"take in policy version {version.policy_version}: lower `batch.frag"):
+        sampler.pull(version)

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.small_device import no_memory_for
+from tests.engine.small_device import MESSAGE, no_memory_for
 from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.training_setup import TrainingSetup
+from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import DeviceMemoryError, OpenGradientsLostError
 from worker.engine.shortage_notes import take_shortages
@@ -86,3 +87,36 @@ def test_where_passes_may_not_be_made_smaller_the_run_fails_with_what_to_change(
             setup.accumulate(trainer)
     finally:
         torch.use_deterministic_algorithms(False)
+
+
+def full(*_: Any, **__: Any) -> None:
+    raise torch.OutOfMemoryError(MESSAGE)
+
+
+@pytest.mark.parametrize("config", ["zero0", "zero2"])
+def test_an_optimizer_step_without_memory_says_what_to_change(setup_of: SetupMaker, config: str) -> None:
+    setup = setup_of(deepspeed={"config": config})
+    trainer = setup.trainer()
+    setup.accumulate(trainer)
+    optimizer = trainer._deepspeed_engine.optimizer
+    getattr(optimizer, "optimizer", optimizer).register_step_pre_hook(full)
+    with pytest.raises(DeviceMemoryError, match=r"by 2\.5 GiB when it was to take an optimizer step: shard or offload"):
+        trainer.commit()
+
+
+def test_copies_to_be_published_without_memory_say_what_to_change(
+    setup_of: SetupMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = setup_of().trainer()
+    monkeypatch.setattr("worker.engine.trainer.policy.trained_policy.snapshot", full)
+    with pytest.raises(DeviceMemoryError, match=r"copy the weights that it publishes: shard or offload"):
+        trainer.snapshot()
+
+
+def test_a_change_of_role_without_memory_says_what_to_change(
+    setup_of: SetupMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = setup_of(pipeline={"tag": "greedy"}).trainer()
+    monkeypatch.setattr(trainer._policy, "enter_generation", full)
+    with pytest.raises(DeviceMemoryError, match=r"change to the role of a rollout lane: .*offload_idle_states"):
+        trainer.switch(LaneRole.ROLLOUT)

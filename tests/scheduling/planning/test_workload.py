@@ -115,6 +115,40 @@ def test_a_reward_with_a_gradient_brings_the_decoder_to_the_trainer() -> None:
     assert feedback.unit_flops - plain.unit_flops == pytest.approx(2 * 10.8e6 * 512 * 512)
 
 
+@pytest.mark.parametrize(
+    ("config", "num_trainer", "micro_batch_size", "unit"),
+    [
+        ("zero1", 4, 1, 6),
+        ("zero2", 1, 1, 6),
+        # The other expert runs on one row of each call.
+        ("zero2", 4, 1, 12),
+        ("zero3", 4, 1, 12),
+        ("zero3", 4, 4, 7.5),
+    ],
+)
+def test_an_expert_without_rows_is_counted_where_ranks_run_in_step(
+    config: str, num_trainer: int, micro_batch_size: int, unit: float
+) -> None:
+    def work(config: str) -> Workload:
+        return Workload.of(
+            spec(
+                base_model={"path": "Wan-AI/Wan2.2-T2V-A14B-Diffusers", "family": "wan22"},
+                sampling=GUIDED | {"num_frames": 33},
+                deepspeed={"config": config},
+                lanes={"num_trainer": num_trainer},
+                batch={"micro_batch_size": micro_batch_size},
+            )
+        )
+
+    in_step, apart = work(config), work("zero1")
+    growth = unit / 6
+    assert (in_step.unit_flops - apart.unit_flops) / in_step.unit_flops == pytest.approx(1 - 1 / growth)
+    assert in_step.num_training_calls == (2 if growth > 1 else 1) * apart.num_training_calls
+    held, held_apart = (lane_memory(each, H100, MemoryRole.TRAINER).activations for each in (in_step, apart))
+    # What one recomputed layer holds besides is of one expert at a time.
+    assert held_apart * (1 + 0.6 * (growth - 1)) <= held <= held_apart * growth
+
+
 def test_several_gradient_steps_keep_their_activations_side_by_side() -> None:
     one, three = (
         lane_memory(

@@ -39,12 +39,30 @@ def test_any_other_name_is_refused(name: str) -> None:
         ("NVIDIA H100 80GB HBM3", "h100"),
         ("NVIDIA H200", "h200"),
         ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", None),
-        ("NVIDIA A40", None),
+        ("NVIDIA H20", "h20"),
+        ("NVIDIA L40S", "l40s"),
+        ("h100", "h100"),
         ("cpu", "cpu"),
         ("", None),
+        # Other boards of the same chips: less memory bandwidth, more memory, other links.
+        ("NVIDIA H100 PCIe", None),
+        ("NVIDIA H100 80GB HBM2e", None),
+        ("NVIDIA H100 NVL", None),
+        ("NVIDIA H100 SXM5 64GB", None),
+        ("NVIDIA H800", None),
+        ("NVIDIA GH200 480GB", None),
+        ("NVIDIA H200 NVL", None),
+        ("NVIDIA H20-3e", None),
+        ("NVIDIA L40", None),
+        ("NVIDIA L20", None),
+        ("NVIDIA A40", None),
+        ("NVIDIA A100-SXM4-80GB", None),
+        ("NVIDIA A100 80GB PCIe", None),
+        ("NVIDIA B200", None),
+        ("AMD Instinct MI300X", None),
     ],
 )
-def test_a_slice_of_a_card_is_not_the_card(device: str, expected: str | None) -> None:
+def test_only_the_very_board_that_a_profile_describes_has_it(device: str, expected: str | None) -> None:
     assert known_profile(device) == expected
 
 

@@ -20,7 +20,7 @@ from typing import ClassVar, TypeVar
 
 import ray
 
-from worker.engine.actors.reports import CallReport, LaneLocation, LaneProgress, SurvivingLane
+from worker.engine.actors.reports import CallReport, LaneLocation, LaneProgress, OpenCollective, SurvivingLane
 from worker.engine.attendance import Attendance
 from worker.engine.devices.visibility import check_device, see_only, visible_uuids
 from worker.engine.load_keys import uploaded_code
@@ -77,6 +77,14 @@ class LaneActor:
     def progress(self) -> LaneProgress:
         """How far the lane is, answered while it works."""
         return LaneProgress(num_steps=num_steps(), stack=working_stack())
+
+    @ray.method(concurrency_group=WATCHING)
+    def open_collectives(self) -> tuple[OpenCollective, ...]:
+        """The collectives that this process waits in; empty where it has joined no group."""
+        # Joining one imports the module. Importing it here could wait for the thread that works.
+        module = sys.modules.get("worker.engine.devices.flight_recorder")
+        found: tuple[OpenCollective, ...] = () if module is None else module.open_collectives()
+        return found
 
     @ray.method(concurrency_group=WATCHING)
     def attend(self) -> None:

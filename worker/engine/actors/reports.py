@@ -36,6 +36,34 @@ class LaneProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenCollective:
+    """A collective that a process has begun and not completed, by torch's flight recorder."""
+
+    rank: int
+    """The process's, in its own group of all."""
+    operation: str
+    """With its backend: `nccl:all_reduce`."""
+    group: str
+    """Number and description of the process group, as torch names it."""
+    number: int
+    """The how-manieth of its group: ranks in step have the same one open."""
+    input_sizes: tuple[tuple[int, ...], ...]
+    output_sizes: tuple[tuple[int, ...], ...]
+    state: str
+    """`scheduled`, or `started` where the backend tells that its device has begun."""
+    seconds: float
+    """Since it was called."""
+
+    @property
+    def sentence(self) -> str:
+        sizes = ", ".join("×".join(map(str, size)) or "1" for size in self.input_sizes or self.output_sizes)
+        of = f" of {sizes}" if sizes else ""
+        return (
+            f"{self.operation}{of}, number {self.number} of group {self.group}, {self.state} {self.seconds:.0f} s ago"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SurvivingLane:
     """What a lane is that has outlived its driver."""
 

@@ -38,7 +38,7 @@ class RewardActor(LaneActor):
         with self._loading():
             from worker.engine.reward.scorer import Scorer
 
-            self._scorer = Scorer(spec.rewards, access)
+            self._scorer = Scorer(spec.rewards, access, spec)
         self._loaded_as = key
         return self._report(start, None)
 

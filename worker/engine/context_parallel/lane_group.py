@@ -14,6 +14,9 @@ from typing import Any
 import torch
 from deepspeed.accelerator import get_accelerator
 
+from worker.engine.devices.flight_recorder import keep_flight_recorder
+from worker.engine.devices.selection import group_device
+
 HOST = "127.0.0.1"
 """All ranks of a lane are on one node."""
 JOIN_TIMEOUT = timedelta(minutes=2)
@@ -32,6 +35,7 @@ def join_group(rank: int, size: int, store: torch.distributed.TCPStore | int) ->
     """Join the lane's group of `size` ranks, by the store of rank 0 or its port; returns when all have joined."""
     if isinstance(store, int):
         store = torch.distributed.TCPStore(HOST, store, size, is_master=False, timeout=JOIN_TIMEOUT)
+    keep_flight_recorder(rank, store.port)
     device, backend = get_accelerator().device_name(), get_accelerator().communication_backend_name()
     torch.distributed.init_process_group(
         "gloo" if device == "cpu" else f"cpu:gloo,{device}:{backend}",
@@ -39,6 +43,7 @@ def join_group(rank: int, size: int, store: torch.distributed.TCPStore | int) ->
         rank=rank,
         world_size=size,
         timeout=CALL_TIMEOUT,
+        device_id=group_device(),
     )
 
 

@@ -20,7 +20,7 @@ from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.lanes import CPU_DEVICE, NODE_ID_LABEL, LaneGrant, LaneInfo
 from worker.contracts.names import LaneRole
 from worker.engine.actors.lane import LaneActor
-from worker.engine.actors.reports import LaneLocation, LaneProgress
+from worker.engine.actors.reports import LaneLocation, LaneProgress, OpenCollective
 from worker.engine.actors.reward import RewardActor
 from worker.engine.actors.rollout import RolloutActor
 from worker.engine.actors.trainer import TrainerActor
@@ -48,6 +48,10 @@ FIRST_PROBE_SECONDS = 60.0
 node has no core for it; without an offset none of its reports could be placed in time."""
 POLL_SECONDS = 0.2
 """How often the web's commands are read while the driver waits for the cluster, so that a cancel takes effect soon."""
+
+COLLECTIVES_SECONDS = 3.0
+"""How long ranks may take to tell their collectives before one is ended: it takes them milliseconds, and those that
+cannot answer hold up the others' restart."""
 
 
 class LanePlacementError(EngineError):
@@ -291,6 +295,14 @@ class ClusterLanes:
             return None
         return told
 
+    def open_collectives(self, lane: str) -> dict[str, tuple[OpenCollective, ...] | None]:
+        """The collectives that a lane waits in, and for a trainer lane those of all ranks; `None` for a lane that has
+        not answered within `COLLECTIVES_SECONDS`."""
+        asked = self.names(LaneRole.TRAINER) if self.role(lane) is LaneRole.TRAINER else [lane]
+        calls = {name: self._handles[name].actor.open_collectives.remote() for name in asked}
+        ready, _ = ray.wait(list(calls.values()), num_returns=len(calls), timeout=COLLECTIVES_SECONDS)
+        return {name: _told(call) if call in ready else None for name, call in calls.items()}
+
     def end_process(self, lane: str) -> None:
         """End a lane's process that does not hear of `kill`; its actor is lost with it."""
         location = self._handles[lane].location
@@ -366,3 +378,13 @@ class ClusterLanes:
 def _bundle(grant: LaneGrant) -> dict[str, float]:
     """The resources of a lane's placement group."""
     return {"CPU": grant.num_cpus, **dict.fromkeys(grant.resources, 1.0)}
+
+
+def _told(call: ObjectRef) -> tuple[OpenCollective, ...] | None:
+    """A rank's answer; `None` from one that has died, or whose torch tells of collectives in another form."""
+    try:
+        told: tuple[OpenCollective, ...] = ray.get(call)
+    except ray.exceptions.RayError as error:
+        logger.warning("a rank could not tell its collectives: %s", error)
+        return None
+    return told

@@ -3,7 +3,7 @@
 ```text
 a call is open ─► no progress for ASK_SECONDS ─► the lane's process is asked, again and again
                       answers, more steps done ─► it works, however long the call takes
-                      answers, no more steps   ─► slow   ─► at a limit from its measured calls: hung
+                      answers, no more steps   ─► slow   ─► at a limit from measured or planned calls: hung
                       does not answer          ─► silent ─► at a shorter limit: hung
 ```
 
@@ -22,10 +22,12 @@ from typing import Any
 from ray import ObjectRef
 
 from worker.contracts.lane_events import LaneStallEvent
-from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork, StallState
+from worker.contracts.lanes import LaneWork, StallState
 from worker.engine.actors.reports import CallReport
 from worker.engine.control.cluster_lanes import ClusterLanes
+from worker.engine.control.open_collectives import log_open_collectives
 from worker.engine.control.pending_calls import OpenCall, PendingCalls
+from worker.engine.control.watch_limits import WatchLimits
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 
 logger = logging.getLogger(__name__)
@@ -44,10 +46,6 @@ MAX_SILENT_SECONDS_OF_LOADING = 300.0
 CALLS_WITHOUT_PROGRESS = 10.0
 """The limit of slow work, as a multiple of the longest such call that was measured. Calls of several fragments, and
 evaluations, are some times longer than others, and a lane whose GPU is shared or throttled is."""
-LEAST_LIMIT_SECONDS = 120.0
-"""The least limit of slow work: checkpoints on a busy disk and loading text encoders for a request take that long."""
-FIRST_LIMIT_SECONDS = 1800.0
-"""The limit of work that was never measured: a first compilation, a checkpoint of hundreds of gigabytes."""
 SHOWN_SHARE = 0.25
 """The share of the limit from which a lane is shown as slow."""
 UNWATCHED = frozenset({LaneWork.START})
@@ -78,18 +76,18 @@ class LaneWatchdog:
         calls: PendingCalls,
         lanes: ClusterLanes,
         client: TelemetryClient,
-        score_seconds: float,
+        limits: WatchLimits,
         on_hung: Callable[[str, str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """
         Args:
-            score_seconds: what scoring a fragment may take with all time-outs and retries of its scorers.
+            limits: the run's.
             on_hung: called with a lane that hangs, and the reason.
             clock: as `time.monotonic`.
         """
         self._calls, self._lanes, self._client = calls, lanes, client
-        self._least = {LaneWork.LOAD: MAX_LOADING_SECONDS, LaneWork.SCORE: score_seconds + LEAST_LIMIT_SECONDS}
+        self._limits = limits
         self._on_hung = on_hung
         self._clock = clock
         self._unix_offset = time.time() - clock()
@@ -131,6 +129,7 @@ class LaneWatchdog:
         if seen is StallState.HUNG:
             del self._watches[lane]
             self._show(lane, watch, seen)
+            log_open_collectives(self._lanes, lane)
             self._on_hung(lane, self._reason(lane, watch, now))
         elif seen is not watch.shown:
             self._show(lane, watch, seen or StallState.WORKING)
@@ -163,9 +162,9 @@ class LaneWatchdog:
 
     def _limit(self, lane: str, work: LaneWork) -> float:
         """Seconds without progress after which slow work counts as hung."""
-        least = self._least.get(work, LEAST_LIMIT_SECONDS)
         longest = self._longest_call(lane, work)
-        return max(least, FIRST_LIMIT_SECONDS if longest is None else CALLS_WITHOUT_PROGRESS * longest)
+        limit = self._limits.first_of(lane, work) if longest is None else CALLS_WITHOUT_PROGRESS * longest
+        return max(self._limits.least_of(work), limit)
 
     def _longest_call(self, lane: str, work: LaneWork) -> float | None:
         """Seconds, of this lane's such calls, else of any lane's."""
@@ -176,7 +175,10 @@ class LaneWatchdog:
     def _reason(self, lane: str, watch: _Watch, now: float) -> str:
         work = watch.call.work
         longest = self._longest_call(lane, work)
+        planned = self._limits.planned_seconds(lane, work)
         known = "no such call was measured yet" if longest is None else f"its like took at most {longest:.1f} s"
+        if longest is None and planned is not None:
+            known += f", one was planned to take {planned:.1f} s"
         if watch.asked is not None and now - watch.asked_at >= ASK_SECONDS:
             return f"its process has not answered for {now - watch.asked_at:.0f} s, called to {work}"
         at = f", in {watch.stack[-1]}" if watch.stack else ""

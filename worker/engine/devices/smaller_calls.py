@@ -12,7 +12,8 @@ retries is at most the logarithm of the first size.
 import gc
 import re
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TypeVar
 
@@ -23,7 +24,7 @@ from worker.contracts.memory_shortages import MemoryShortage, planned_sentence
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import DeviceMemoryError
 from worker.engine.shortage_notes import note_shortage
-from worker.scheduling.planning.memory import MemoryRole, lane_memory
+from worker.scheduling.planning.memory import MemoryRole, lane_memory, scoring_memory
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.described_cards import card_name, described_card
 from worker.scheduling.profiles.known_models import has_profile
@@ -45,8 +46,34 @@ def release_memory() -> None:
 class MemoryPlan:
     """What the plan says of the memory of this lane."""
 
-    def __init__(self, spec: RunSpec, role: MemoryRole) -> None:
-        self.spec, self._role = spec, role
+    def __init__(self, spec: RunSpec | None, role: MemoryRole | None) -> None:
+        """
+        Args:
+            spec: the run's; without one, nothing is planned.
+            role: the lane's; `None` for a reward lane.
+        """
+        self._spec, self._role = spec, role
+
+    @property
+    def keeps_sizes(self) -> bool:
+        """Whether calls may not be made smaller, since the run promises bits."""
+        return self._spec is not None and self._spec.pipeline.deterministic
+
+    @contextmanager
+    def explaining(self, work: str, advice: str) -> Iterator[None]:
+        """Inside, too little memory for `work`, which cannot be made smaller, is a `DeviceMemoryError` as `error`."""
+        try:
+            yield
+        except torch.OutOfMemoryError as error:
+            raise self.error(work, str(error), advice) from error
+
+    def error(self, work: str, message: str, advice: str) -> DeviceMemoryError:
+        """What is raised where a call for `work` has failed with torch's `message`, with `advice` what to change."""
+        shortage = self.shortage(work, message, "")
+        asked = "" if shortage.asked_bytes is None else f" by {shortage.asked_bytes / 2**30:.1f} GiB"
+        return DeviceMemoryError(
+            f"a device ran out of memory{asked} when it was to {work}: {advice}. {planned_sentence(shortage)}".rstrip()
+        )
 
     def shortage(self, work: str, message: str, remedy: str) -> MemoryShortage:
         """What there is to report of a call for `work` that failed with torch's `message`."""
@@ -61,11 +88,15 @@ class MemoryPlan:
         )
 
     def _planned_bytes(self, capacity: float | None) -> dict[str, float]:
-        device = None if capacity is None else described_card(card_name(capacity, None))
-        if device is None or not has_profile(self.spec.base_model):
+        spec, device = self._spec, None if capacity is None else described_card(card_name(capacity, None))
+        if spec is None or device is None or not has_profile(spec.base_model):
             return {}
-        num_ranks = self.spec.granted_lanes.num_trainer
-        return lane_memory(Workload.of(self.spec), device, self._role, num_ranks=num_ranks).parts
+        work, lanes, role = Workload.of(spec), spec.granted_lanes, self._role
+        if role is None and not work.shares_cards:
+            return scoring_memory(work, device).parts
+        # A shared card is full of what the lane holds that generates on it, the scorers included.
+        role = role or (MemoryRole.ROLLOUT if lanes.num_rollout else MemoryRole.BOTH)
+        return lane_memory(work, device, role, num_ranks=lanes.num_trainer).parts
 
 
 class SmallerCalls:
@@ -80,7 +111,7 @@ class SmallerCalls:
             is_exact: smaller calls give the same result but for rounding; otherwise nothing is retried.
         """
         self._plan, self._work, self._advice = plan, work, advice
-        self._may_retry = is_exact and not plan.spec.pipeline.deterministic
+        self._may_retry = is_exact and not plan.keeps_sizes
         self.largest: int | None = None
         """The most items of a call; `None` before the first shortage."""
 
@@ -120,18 +151,10 @@ class SmallerCalls:
         """Allow half of `num_items` from now on. Raises as a call."""
         work = self._work.format(num_items)
         if num_items == 1 or not self._may_retry:
-            raise DeviceMemoryError(self._hopeless(work, message))
+            kept = " (a deterministic run keeps the size of its calls)" if self._plan.keeps_sizes else ""
+            raise self._plan.error(f"{work}{kept}", message, self._advice)
         self.largest = num_items // 2
         note_shortage(self._plan.shortage(work, message, f"in calls of {self.largest} from now on"))
-
-    def _hopeless(self, work: str, message: str) -> str:
-        kept = " (a deterministic run keeps the size of its calls)" if self._plan.spec.pipeline.deterministic else ""
-        shortage = self._plan.shortage(work, message, "")
-        asked = "" if shortage.asked_bytes is None else f" by {shortage.asked_bytes / 2**30:.1f} GiB"
-        return (
-            f"a device ran out of memory{asked} when it was to {work}{kept}: {self._advice}. "
-            f"{planned_sentence(shortage)}".rstrip()
-        )
 
 
 def _capacity_bytes() -> float | None:

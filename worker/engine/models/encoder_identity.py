@@ -12,13 +12,13 @@ from huggingface_hub import hf_hub_download
 
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.devices.selection import device_kind
+from worker.engine.models.checkpoint_folder import INDEX
 
 _FORMAT = 1
 """Raised where embeddings of the same name would be other ones, or stored otherwise."""
 _LIBRARIES = ("torch", "diffusers", "transformers", "tokenizers")
 _PARTS = ("text_encoder*", "tokenizer*")
 """The components of a checkpoint that prompts pass through."""
-_INDEX = "model_index.json"
 MAX_DIGITS = 32
 """Of the digest, which names a folder: two of a million have the same with a probability below 1e-26."""
 
@@ -45,12 +45,12 @@ def _checkpoint(path: str) -> list[str]:
     if folder.is_dir():
         return [str(folder.resolve()), *_files(folder)]
     # A hub id: the folder of the cache is named by the commit, which stands for every file.
-    return [path, Path(hf_hub_download(path, _INDEX)).parent.name]
+    return [path, Path(hf_hub_download(path, INDEX)).parent.name]
 
 
 def _files(folder: Path) -> Iterator[str]:
     """Every file that prompts pass through, with its size and the time of its last change, which nothing can set."""
-    for part in (_INDEX, *_PARTS):
+    for part in (INDEX, *_PARTS):
         for found in sorted(folder.glob(part)):
             for file in sorted(found.rglob("*")) if found.is_dir() else [found]:
                 seen = file.stat()

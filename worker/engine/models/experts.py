@@ -19,6 +19,8 @@ class Experts(torch.nn.Module):
         super().__init__()
         self.in_lockstep = False
         """Whether ranks reduce gradients in every backward pass, in its order (ZeRO 2 on several ranks)."""
+        self.has_gradients = False
+        """Whether a backward pass since the last optimizer step has written every gradient."""
         for name, expert in experts.items():
             self.add_module(name, expert)
 
@@ -31,7 +33,7 @@ def experts_of(transformer: torch.nn.Module) -> dict[str, torch.nn.Module]:
 
 
 def by_expert(
-    is_high_noise: torch.Tensor, high_noise: Expert, low_noise: Expert, *, always_both: bool = False
+    is_high_noise: torch.Tensor, high_noise: Expert, low_noise: Expert, *, runs: tuple[bool, bool] = (False, False)
 ) -> torch.Tensor:
     """The velocity of each row (N, ...) by its expert; a replayed micro-batch may hold rows of both.
 
@@ -39,14 +41,14 @@ def by_expert(
         is_high_noise: (N,) bool.
         high_noise: predicts the rows where it is true.
         low_noise: predicts the rows where it is false.
-        always_both: run an expert without rows on the first row and discard the result. Needed where
-            `ranks_run_in_lockstep`, since other ranks may have rows for it.
+        runs: which experts, of high and of low noise, run in any case, as `running_experts` says. One without rows
+            predicts the first row, and the result is discarded.
     """
     high, low = is_high_noise.nonzero().flatten(), (~is_high_noise).nonzero().flatten()
     if len(high) and len(low):
         joined = torch.cat([high_noise(high), low_noise(low)])
         return joined[torch.cat([high, low]).argsort()]
-    if not always_both:
+    if not all(runs):
         return high_noise(high) if len(high) else low_noise(low)
     # High noise first on every rank, whichever expert has no rows.
     first_row = torch.zeros(1, dtype=torch.long, device=is_high_noise.device)
@@ -54,10 +56,29 @@ def by_expert(
     return of_high + 0.0 * of_low if len(high) else of_low + 0.0 * of_high
 
 
-def ranks_run_in_lockstep(experts: Experts) -> bool:
-    """Whether all ranks must run the same modules in the same order: where weights are sharded over them (ZeRO 3), and
-    where they reduce gradients in every backward pass (ZeRO 2). In ZeRO 0 and 1 they reduce once a step, and a
-    gradient that an expert has not got is filled with zeros then."""
+def running_experts(experts: Experts, is_high_noise: torch.Tensor) -> tuple[bool, bool]:
+    """Whether the expert of high, and that of low noise predicts: those that have rows, on any rank where all ranks
+    must run the same modules in the same order. There it is a collective of two numbers, which costs less than a pass.
+
+    In lockstep the first pass with a gradient since an optimizer step runs both: DeepSpeed writes a gradient then and
+    adds to it later, so that one which it has not written would be the last step's.
+    """
+    own = (bool(is_high_noise.any()), not bool(is_high_noise.all()))
+    if not _ranks_run_in_lockstep(experts):
+        return own
+    if torch.is_grad_enabled() and not experts.has_gradients:
+        return True, True
+    if torch.distributed.get_world_size() == 1:
+        return own
+    flags = torch.tensor(own, dtype=torch.int32, device=is_high_noise.device)
+    torch.distributed.all_reduce(flags, torch.distributed.ReduceOp.MAX)
+    high, low = flags.tolist()
+    return bool(high), bool(low)
+
+
+def _ranks_run_in_lockstep(experts: Experts) -> bool:
+    """Where weights are sharded over ranks (ZeRO 3), and where ranks reduce gradients in every backward pass (ZeRO 2).
+    In ZeRO 0 and 1 they reduce once a step, and a gradient that an expert has not got is filled with zeros then."""
     return are_sharded(experts) or (experts.in_lockstep and torch.is_grad_enabled())
 
 

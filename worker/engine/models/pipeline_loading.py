@@ -18,6 +18,7 @@ from transformers import AutoTokenizer
 from transformers.utils import is_torchvision_available
 
 from worker.engine.errors import ModelLoadError, listing
+from worker.engine.models.checkpoint_folder import checkpoint_folder
 from worker.engine.models.streamed_loading import load_streamed
 
 
@@ -70,7 +71,7 @@ def load_pipeline(
         )
     processors = _processors_without_torchvision(index) if Part.TEXT_ENCODERS in parts else []
     replacements = {**_replacements(index, path, parts), **dict.fromkeys(processors), **(given or {})}
-    streamed = _streamed(index, Path(path), replacements, device, dtype)
+    streamed = _streamed(index, path, replacements, device, dtype)
     pipeline: Any = pipeline_class.from_pretrained(
         path,
         dtype={"default": dtype, "vae": vae_dtype or dtype},
@@ -89,15 +90,22 @@ def load_pipeline(
 
 
 def _streamed(
-    index: Mapping[str, Any], folder: Path, without: Mapping[str, Any], device: torch.device, dtype: torch.dtype
+    index: Mapping[str, Any], path: str, without: Mapping[str, Any], device: torch.device, dtype: torch.dtype
 ) -> dict[str, torch.nn.Module]:
-    """The transformers of a checkpoint in a folder, by component name, but those in `without`. They are by far the
-    largest part, and what published checkpoints store in fp32. Those of a hub id, and a folder without weights, are
-    left to diffusers, which downloads the one and says what the other lacks."""
-    return {
-        name: load_streamed(folder / name, getattr(diffusers, class_name), device=device, dtype=dtype)
+    """The transformers of a checkpoint, by component name, but those in `without`. They are by far the largest part,
+    and what published checkpoints store in fp32. One without weights is left to diffusers, which says what it lacks."""
+    wanted = {
+        name: getattr(diffusers, class_name)
         for name, class_name in _components(index).items()
-        if _part_of(name) is Part.TRANSFORMER and name not in without and any((folder / name).glob("*.safetensors"))
+        if _part_of(name) is Part.TRANSFORMER and name not in without
+    }
+    if not wanted:
+        return {}
+    folder = checkpoint_folder(path)
+    return {
+        name: load_streamed(folder / name, model_class, device=device, dtype=dtype)
+        for name, model_class in wanted.items()
+        if any((folder / name).glob("*.safetensors"))
     }
 
 

@@ -14,7 +14,7 @@ from worker.contracts.names import ModelFamily
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.models.experts import Expert, Experts, by_expert, experts_of, ranks_run_in_lockstep
+from worker.engine.models.experts import Expert, Experts, by_expert, experts_of, running_experts
 from worker.engine.models.flow_schedule import TIME_SCALE
 from worker.engine.models.guidance import Scale
 from worker.engine.models.lora import lora_metadata
@@ -52,8 +52,9 @@ class Wan22Adapter(WanAdapter):
             transformer = self.transformer.get_submodule(name)
             return lambda rows: self._forward(transformer, latents[rows], timesteps[rows], embeds[rows])
 
-        is_high_noise, always_both = self._are_high_noise(timesteps), ranks_run_in_lockstep(self.transformer)
-        return by_expert(is_high_noise, expert(HIGH_NOISE), expert(LOW_NOISE), always_both=always_both)
+        is_high_noise = self._are_high_noise(timesteps)
+        runs = running_experts(self.transformer, is_high_noise)
+        return by_expert(is_high_noise, expert(HIGH_NOISE), expert(LOW_NOISE), runs=runs)
 
     def _scales(self, sigmas: torch.Tensor, conditioning: Conditioning) -> Scale:
         low_noise = conditioning.guidance_scale_2

@@ -14,6 +14,7 @@ from transformers import CLIPVisionConfig, CLIPVisionModelWithProjection
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import AestheticSettings
+from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.networks import load_network, load_picture_processor
 from worker.engine.reward.picture_batches import PictureBatches
@@ -40,16 +41,17 @@ class Aesthetic:
 
     name = RewardName.AESTHETIC.value
 
-    def __init__(self, settings: AestheticSettings) -> None:
-        self._network = load_network(AestheticNetwork, settings.weights, self.name, settings.dtype, head="layers")
+    def __init__(self, settings: AestheticSettings, run: RunSpec | None = None) -> None:
+        """`run` is the run's spec, for the figures of its plan."""
+        self._network = load_network(
+            AestheticNetwork, settings.weights, self.name, settings.dtype, head="layers", run=run
+        )
         processor = load_picture_processor(settings.weights, self.name)
-        self._batches = PictureBatches(processor, settings.pictures_per_call)
+        self._batches = PictureBatches(processor, settings.pictures_per_call, reward=self.name, run=run)
 
     @torch.inference_mode()
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
-        ratings = [np.zeros(0)]
-        for _, pictures in self._batches.of(images, self._network):
-            ratings.append(self._network.rate(pictures).double().cpu().numpy())
-        return RewardResult.from_array(np.concatenate(ratings))
+        ratings = self._batches.scores(images, self._network, lambda _, pictures: self._network.rate(pictures))
+        return RewardResult.from_array(ratings)

@@ -15,6 +15,7 @@ from PIL import Image
 from transformers import CLIPModel
 
 from worker.contracts.rewards import WeightsSettings
+from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
 from worker.engine.reward.picture_batches import PictureBatches
@@ -27,19 +28,28 @@ as its end, which is right for CLIP's vocabulary."""
 class ClipSimilarity:
     """A CLIP network with its tokenizer and picture processor."""
 
-    def __init__(self, settings: WeightsSettings, processor: str, reward: str, *, letterboxes: bool = False) -> None:
+    def __init__(
+        self,
+        settings: WeightsSettings,
+        processor: str,
+        reward: str,
+        *,
+        run: RunSpec | None = None,
+        letterboxes: bool = False,
+    ) -> None:
         """
         Args:
             settings: the network's.
             processor: folder or hub id of tokenizer and picture processor.
             reward: name of the reward, for errors.
+            run: the run's spec, for the figures of its plan.
             letterboxes: letterbox pictures to a square instead of centre-cropping them.
 
         Raises:
             ModelLoadError: when one of them cannot be loaded, or the network's texts end with another token than the
                 tokenizer's.
         """
-        self._network = load_network(CLIPModel, settings.weights, reward, settings.dtype)
+        self._network = load_network(CLIPModel, settings.weights, reward, settings.dtype, run=run)
         self._tokenizer = load_tokenizer(processor, reward)
         end = self._network.config.text_config.eos_token_id
         if end not in (_LEGACY_EOS_TOKEN_ID, self._tokenizer.eos_token_id):
@@ -50,7 +60,9 @@ class ClipSimilarity:
         side = self._network.config.vision_config.image_size
         before = partial(letterboxed, side=side) if letterboxes else None
         picture_processor = load_picture_processor(processor, reward)
-        self._batches = PictureBatches(picture_processor, settings.pictures_per_call, before)
+        self._batches = PictureBatches(
+            picture_processor, settings.pictures_per_call, reward=reward, run=run, before=before
+        )
 
     @property
     def scale(self) -> float:
@@ -60,12 +72,12 @@ class ClipSimilarity:
     @torch.inference_mode()
     def cosines(self, images: NDArray[np.uint8], texts: Sequence[str]) -> NDArray[np.float64]:
         """The cosine (N,) of each picture (N, H, W, 3) and its own text (N)."""
-        cosines = [np.zeros(0)]
-        for part, pictures in self._batches.of(images, self._network):
+
+        def passed(rows: slice, pictures: torch.Tensor) -> torch.Tensor:
             picture_embeds = _normalised(self._network.get_image_features(pixel_values=pictures).pooler_output)
-            text_embeds = self._embed_texts(texts[part])
-            cosines.append((picture_embeds * text_embeds).sum(dim=1).double().cpu().numpy())
-        return np.concatenate(cosines)
+            return (picture_embeds * self._embed_texts(texts[rows])).sum(dim=1)
+
+        return self._batches.scores(images, self._network, passed)
 
     def _embed_texts(self, texts: Sequence[str]) -> torch.Tensor:
         # The samples of a fragment share one prompt, so each different text is embedded once.

@@ -16,6 +16,7 @@ from transformers import BlipConfig, BlipForImageTextRetrieval
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import ImageRewardSettings
+from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
 from worker.engine.reward.picture_batches import PictureBatches
@@ -63,25 +64,28 @@ class ImageReward:
 
     name = RewardName.IMAGE_REWARD.value
 
-    def __init__(self, settings: ImageRewardSettings) -> None:
-        self._network = load_network(ImageRewardNetwork, settings.weights, self.name, settings.dtype, head="mlp")
+    def __init__(self, settings: ImageRewardSettings, run: RunSpec | None = None) -> None:
+        """`run` is the run's spec, for the figures of its plan."""
+        self._network = load_network(
+            ImageRewardNetwork, settings.weights, self.name, settings.dtype, head="mlp", run=run
+        )
         self._tokenizer = load_tokenizer(settings.weights, self.name)
         processor = load_picture_processor(settings.weights, self.name)
-        self._batches = PictureBatches(processor, settings.pictures_per_call)
+        self._batches = PictureBatches(processor, settings.pictures_per_call, reward=self.name, run=run)
 
     @torch.inference_mode()
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
-        scores = [np.zeros(0)]
-        for part, pictures in self._batches.of(images, self._network):
+
+        def rate(rows: slice, pictures: torch.Tensor) -> torch.Tensor:
             texts = self._tokenizer(
-                [prompt.text for prompt in prompts[part]],
+                [prompt.text for prompt in prompts[rows]],
                 padding="max_length",
                 truncation=True,
                 max_length=MAX_TOKENS,
                 return_tensors="pt",
             ).to(self._network.device)
-            ratings = self._network.rate(pictures, texts["input_ids"], texts["attention_mask"])
-            scores.append(ratings.double().cpu().numpy())
-        return RewardResult.from_array(np.concatenate(scores))
+            return self._network.rate(pictures, texts["input_ids"], texts["attention_mask"])
+
+        return RewardResult.from_array(self._batches.scores(images, self._network, rate))

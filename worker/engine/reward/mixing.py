@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.scorer_access import NO_ACCESS, ScorerAccess
 from worker.engine.reward.base import RewardResult
 from worker.engine.reward.registry import build_reward
@@ -46,9 +47,11 @@ class MixedReward:
         self._threads = ThreadPoolExecutor(max_workers=len(self._callers), thread_name_prefix="rewards")
 
     @classmethod
-    def from_specs(cls, specs: Sequence[RewardSpec], access: ScorerAccess = NO_ACCESS) -> Self:
-        """Build the scorers of `specs`. Raises as `build_reward` does."""
-        return cls([RewardCaller(spec, build_reward(spec, access)) for spec in specs])
+    def from_specs(
+        cls, specs: Sequence[RewardSpec], access: ScorerAccess = NO_ACCESS, run: RunSpec | None = None
+    ) -> Self:
+        """Build the scorers of `specs`. Arguments and errors as in `build_reward`."""
+        return cls([RewardCaller(spec, build_reward(spec, access, run)) for spec in specs])
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> MixedRewardResult:
         """Score pictures (N, H, W, 3) or clips (N, F, H, W, 3). Raises `ValueError` as `RewardCaller.score` does."""

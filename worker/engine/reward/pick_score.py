@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import PickScoreSettings
+from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.clip_similarity import ClipSimilarity
 
@@ -21,8 +22,9 @@ class PickScore:
 
     name = RewardName.PICK_SCORE.value
 
-    def __init__(self, settings: PickScoreSettings) -> None:
-        self._clip = ClipSimilarity(settings, settings.processor, self.name)
+    def __init__(self, settings: PickScoreSettings, run: RunSpec | None = None) -> None:
+        """`run` is the run's spec, for the figures of its plan."""
+        self._clip = ClipSimilarity(settings, settings.processor, self.name, run=run)
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""

@@ -9,16 +9,17 @@ from importlib import import_module
 
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import RemoteSettings, RewardSpec
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.scorer_access import ScorerAccess
 from worker.engine.reward.base import Reward
 
-Builder = Callable[[RewardSpec, ScorerAccess], Reward]
+Builder = Callable[[RewardSpec, ScorerAccess, RunSpec | None], Reward]
 
 
 def _local(module: str, class_name: str) -> Builder:
     """A builder of a scorer whose constructor takes the spec's `settings`, or nothing where there are none."""
 
-    def build(spec: RewardSpec, access: ScorerAccess) -> Reward:
+    def build(spec: RewardSpec, access: ScorerAccess, run: RunSpec | None) -> Reward:
         reward_class = getattr(import_module(f"worker.engine.reward.{module}"), class_name)
         reward: Reward = reward_class() if spec.settings is None else reward_class(spec.settings)
         return reward
@@ -26,7 +27,17 @@ def _local(module: str, class_name: str) -> Builder:
     return build
 
 
-def _remote(spec: RewardSpec, access: ScorerAccess) -> Reward:
+def _network(module: str, class_name: str) -> Builder:
+    """A builder of a scorer with a network, which may need more memory than its device has left."""
+
+    def build(spec: RewardSpec, access: ScorerAccess, run: RunSpec | None) -> Reward:
+        reward: Reward = getattr(import_module(f"worker.engine.reward.{module}"), class_name)(spec.settings, run)
+        return reward
+
+    return build
+
+
+def _remote(spec: RewardSpec, access: ScorerAccess, run: RunSpec | None) -> Reward:
     from worker.engine.reward.remote import RemoteReward
 
     assert isinstance(spec.settings, RemoteSettings), "`RewardSpec` validates this"
@@ -39,22 +50,24 @@ REWARDS: dict[RewardName, Builder] = {
     RewardName.JPEG_COMPRESSIBILITY: _local("jpeg_compressibility", "JpegCompressibility"),
     RewardName.COLORFULNESS: _local("colorfulness", "Colorfulness"),
     RewardName.OCR: _local("ocr", "Ocr"),
-    RewardName.CLIP_SCORE: _local("clip_score", "ClipScore"),
-    RewardName.PICK_SCORE: _local("pick_score", "PickScore"),
-    RewardName.HPS_V2: _local("hps_v2", "HpsV2"),
-    RewardName.IMAGE_REWARD: _local("image_reward", "ImageReward"),
-    RewardName.AESTHETIC: _local("aesthetic", "Aesthetic"),
+    RewardName.CLIP_SCORE: _network("clip_score", "ClipScore"),
+    RewardName.PICK_SCORE: _network("pick_score", "PickScore"),
+    RewardName.HPS_V2: _network("hps_v2", "HpsV2"),
+    RewardName.IMAGE_REWARD: _network("image_reward", "ImageReward"),
+    RewardName.AESTHETIC: _network("aesthetic", "Aesthetic"),
     RewardName.MOTION_SMOOTHNESS: _local("motion_smoothness", "MotionSmoothness"),
     RewardName.REMOTE: _remote,
 }
 
 
-def build_reward(spec: RewardSpec, access: ScorerAccess) -> Reward:
-    """Build a scorer. Its model is loaded now, so that a missing one fails the run before it trains.
+def build_reward(spec: RewardSpec, access: ScorerAccess, run: RunSpec | None = None) -> Reward:
+    """Build a scorer. Its model is loaded now, so that a missing one fails the run before it trains; `run` is the run's
+    spec, for the figures of its plan.
 
     Raises:
         ModelLoadError: when its weights cannot be used.
+        DeviceMemoryError: when the device has no memory for them.
         SecretMissingError: when it needs a token that is not among those of `access`.
         RemoteAddressError: when its address is not valid, or its host neither public nor allowed.
     """
-    return REWARDS[spec.name](spec, access)
+    return REWARDS[spec.name](spec, access, run)

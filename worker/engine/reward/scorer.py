@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.scorer_access import NO_ACCESS, ScorerAccess
 from worker.engine.reward.mixing import MixedReward
 from worker.engine.types import ScoredFragment
@@ -16,10 +17,21 @@ from worker.scheduling.core.messages import Fragment, Purpose
 class Scorer:
     """Scores fragments."""
 
-    def __init__(self, rewards: Sequence[RewardSpec], access: ScorerAccess = NO_ACCESS) -> None:
-        """Build every scorer of the run; `access` is for remote ones. Raises as `build_reward` does."""
+    def __init__(
+        self, rewards: Sequence[RewardSpec], access: ScorerAccess = NO_ACCESS, run: RunSpec | None = None
+    ) -> None:
+        """Build every scorer of the run.
+
+        Args:
+            rewards: the run's.
+            access: for remote scorers.
+            run: the run's spec, for the figures of its plan where a device has too little memory.
+
+        Raises:
+            Exception: as `build_reward` does.
+        """
         self._required = [spec.key for spec in rewards if not spec.may_be_missing]
-        self._mixed = MixedReward.from_specs(rewards, access)
+        self._mixed = MixedReward.from_specs(rewards, access, run)
 
     def score(self, fragment: Fragment, prompt: Prompt, images: NDArray[np.uint8]) -> ScoredFragment:
         """Score the pictures (N, H, W, 3) or clips (N, F, H, W, 3) of one fragment.
@@ -29,6 +41,7 @@ class Scorer:
 
         Raises:
             RewardError: when a required reward failed on a sample of training or evaluation.
+            DeviceMemoryError: when a required reward has no memory even for one picture.
         """
         result = self._mixed.score(images, [prompt] * len(images))
         if fragment.key.purpose is not Purpose.REQUEST:

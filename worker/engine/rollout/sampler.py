@@ -93,7 +93,7 @@ class Sampler:
         sampling = spec.sampling
         self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
         self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
-        plan = MemoryPlan(spec, memory_role)
+        self._memory = plan = MemoryPlan(spec, memory_role)
         self._together = SmallerCalls(plan, "generate {} fragments in one pass", advice=DRAW_LESS)
         self._drawing = SmallerCalls(plan, "generate {} trajectories in one pass", advice=DRAW_LESS)
         self._decoding = SmallerCalls(plan, "decode {} samples in one pass", advice=DRAW_SMALLER)
@@ -139,9 +139,11 @@ class Sampler:
 
         Raises:
             SyncError: as `bind`; no version counts as bound then, since the modules may hold some tensors of each.
+            DeviceMemoryError: for too little memory.
         """
         self._version, self._pulled, self._bound = None, None, _BoundWeights.NONE
-        receipt = self._bind(version, received=received)
+        with self._memory.explaining(f"take in policy version {version.policy_version}", DRAW_LESS):
+            receipt = self._bind(version, received=received)
         self._version, self._bound = version.policy_version, _BoundWeights.TRAINING
         self._pulled = version if self._binds_again else None
         return receipt

@@ -47,7 +47,7 @@ from worker.engine.trainer.learners.registry import build_learner
 from worker.engine.trainer.learners.update_stats import UpdateStatsAccumulator
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.trainer.policy.trained_policy import ShardSnapshots, TrainedPolicy
-from worker.engine.trainer.training_passes import TrainingPasses
+from worker.engine.trainer.training_passes import HOLD_LESS, TrainingPasses
 from worker.engine.trainer.zero.deepspeed_config import build_optimizer, deepspeed_config
 from worker.engine.trainer.zero.gradients import (
     check_norm_before_step,
@@ -117,10 +117,12 @@ class TrainerRank:
         self._learner = build_learner(spec, policies, lambda: int(self._deepspeed_engine.global_steps))
         self._generation_switch = GenerationSwitch(spec, self._policy, self._deepspeed_engine)
         self._minibatch = OpenMinibatch(spec.algebra)
+        self._memory = MemoryPlan(spec, MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER)
         self._passes = TrainingPasses(
-            MemoryPlan(spec, MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER),
+            self._memory,
             backward=partial(self._deepspeed_engine.backward, scale_wrt_gas=False),
             drop_gradients=partial(drop_gradients, self._deepspeed_engine, self._trainable),
+            note_gradients=self._policy.note_gradients,
             runs_in_lockstep=self._runs_in_lockstep,
         )
         self._proximal = ProximalRecord(
@@ -157,8 +159,10 @@ class TrainerRank:
 
         Raises:
             LendingError: when trainer lanes of this run never generate.
+            DeviceMemoryError: for too little memory.
         """
-        self._generation_switch.switch(to)
+        with self._memory.explaining(f"change to the role of a {to} lane", HOLD_LESS):
+            self._generation_switch.switch(to)
 
     def accumulate(
         self,
@@ -252,6 +256,7 @@ class TrainerRank:
             LendingError: while this rank generates.
             NonFiniteError: on every rank, for a gradient that is not finite; weights and optimizer are unchanged, the
                 gradients are dropped.
+            DeviceMemoryError: for too little memory.
         """
         self._generation_switch.require_training("takes an optimizer step")
         device = self._model.device
@@ -260,6 +265,12 @@ class TrainerRank:
         num_pairs_total = max_over_ranks(self._minibatch.num_pairs_total, device)
         require_complete(self._spec.algebra, num_pairs, num_pairs_total, num_skipped_groups)
         self._proximal.before_step()
+        with self._memory.explaining("take an optimizer step", HOLD_LESS):
+            norm = self._step()
+        return {"grad_norm": norm, "learning_rate": float(self._deepspeed_engine.get_lr()[0])}
+
+    def _step(self) -> float:
+        """Take the optimizer step and close the mini-batch; returns the gradients' norm. Raises as `commit`."""
         if not self._runs_in_lockstep:
             fill_missing_gradients(self._deepspeed_engine, self._trainable)
         try:
@@ -270,7 +281,7 @@ class TrainerRank:
         self._minibatch.close()
         self._passes.close()
         self._policy.stepped(int(self._deepspeed_engine.global_steps))
-        return {"grad_norm": norm, "learning_rate": float(self._deepspeed_engine.get_lr()[0])}
+        return norm
 
     def abort(self) -> None:
         """Drop the open mini-batch without a trace: the next step is as if it had never been opened. A lent rank is
@@ -286,8 +297,10 @@ class TrainerRank:
 
         Raises:
             NonFiniteError: for weights that are NaN or infinite.
+            DeviceMemoryError: for too little memory.
         """
-        return self._policy.snapshot(self.own_shard_indices)
+        with self._memory.explaining("copy the weights that it publishes", HOLD_LESS):
+            return self._policy.snapshot(self.own_shard_indices)
 
     def version(self, policy_version: int) -> LoadedVersion:
         """All current weights as a version, on every rank: for runs in one process and for tests, since it copies all

@@ -20,6 +20,11 @@ ADVICE = (
     "lower `batch.micro_batch_size`, set `deepspeed.gradient_checkpointing: 1`, or shard or offload state by "
     "`deepspeed.config`"
 )
+HOLD_LESS = (
+    "shard or offload state by `deepspeed.config`, set `deepspeed.offload_idle_states` where trainers generate, or "
+    "take devices with more memory"
+)
+"""For work beside the passes, which no batch makes smaller."""
 
 
 class TrainingPasses:
@@ -31,6 +36,7 @@ class TrainingPasses:
         *,
         backward: Callable[[torch.Tensor], None],
         drop_gradients: Callable[[], None],
+        note_gradients: Callable[[bool], None],
         runs_in_lockstep: bool,
     ) -> None:
         """
@@ -38,15 +44,17 @@ class TrainingPasses:
             plan: for reports.
             backward: accumulates the gradients of a loss.
             drop_gradients: drops all that was accumulated since the last step.
+            note_gradients: called with whether there are gradients, when that changes.
             runs_in_lockstep: ranks make equally many passes, so that none may make more.
         """
-        self._backward, self._drop_gradients = backward, drop_gradients
+        self._backward, self._drop_gradients, self._note_gradients = backward, drop_gradients, note_gradients
         self._calls = SmallerCalls(plan, "train on {} pairs in one pass", advice=ADVICE, is_exact=not runs_in_lockstep)
         self._has_gradients = False
 
     def close(self) -> None:
         """Called when the gradients were used or dropped."""
         self._has_gradients = False
+        self._note_gradients(False)
 
     def run(
         self, micro: MicroBatch, forward: Callable[[MicroBatch], MicroBatchLoss], *, scale: float
@@ -88,5 +96,7 @@ class TrainingPasses:
                 ) from None
             self._drop_gradients()
             return str(error), None
-        self._has_gradients = True
+        if not self._has_gradients:
+            self._has_gradients = True
+            self._note_gradients(True)
         return "", result

@@ -146,6 +146,12 @@ def scorers_bytes(work: Workload, device: Accelerator) -> float:
     return work.scoring.weight_bytes + work.scoring.activation_bytes + context
 
 
+def scoring_memory(work: Workload, device: Accelerator) -> LaneMemory:
+    """What a reward lane holds on a card of its own."""
+    scorers = work.scoring.weight_bytes + work.scoring.activation_bytes
+    return LaneMemory(weights=0.0, adapter=0.0, activations=0.0, scorers=scorers, reserve=_reserve(device))
+
+
 def host_bytes(work: Workload, *, num_ranks: int) -> float:
     """The bytes that one trainer lane keeps in its host's memory at most; `staged_bytes` and pulled weights come on
     top."""
@@ -283,7 +289,8 @@ def _gathered(work: Workload) -> float:
         return 0.0
     num_layers = work.profile.num_layers
     num_kept = num_layers - work.num_recomputed_layers
-    return work.weights_bytes / work.profile.num_experts * min(num_kept + 2, num_layers) / num_layers
+    of_expert = work.weights_bytes / work.profile.num_experts / num_layers
+    return of_expert * min(num_kept * work.num_experts_of_pass + 2, num_layers * work.num_experts_of_pass)
 
 
 def _live_adapter(work: Workload, num_ranks: int) -> float:
@@ -329,7 +336,8 @@ def _training_activations(work: Workload) -> float:
     layer_bytes = profile.full_activation_bytes if work.is_full else profile.lora_activation_bytes
     kept = _BF16_BYTES * num_recomputed + layer_bytes * (profile.num_layers - num_recomputed)
     recomputing = layer_bytes * passes.training.rows / passes.training.calls if num_recomputed else 0
-    return scale * tokens * (kept * passes.training.rows * passes.num_trained + recomputing)
+    rows = passes.training.rows * (1 + work.idle_share)
+    return scale * tokens * (kept * rows * passes.num_trained + recomputing)
 
 
 def generation_activations(work: Workload) -> float:

@@ -257,16 +257,40 @@ class Workload:
         return passes.num_judged + (passes.num_proximal if self.copies.stale else passes.num_recomputed)
 
     @property
+    def runs_idle_expert(self) -> bool:
+        """Whether passes run an expert that none of their rows is for, on one row: where ranks run in step, as soon as
+        another has rows for it (`worker.engine.models.experts`). How often they differ follows from the denoising steps
+        that are drawn, so a plan counts it in every pass: the most it can be, and what the first pass of each optimizer
+        step holds in memory."""
+        return self.profile.num_experts > 1 and self.equal_counts and self.num_trainer_lanes > 1
+
+    @property
+    def num_experts_of_pass(self) -> int:
+        return self.profile.num_experts if self.runs_idle_expert else 1
+
+    @property
+    def idle_share(self) -> float:
+        """Rows of experts that none is for ÷ rows of a micro-batch."""
+        of_pass = self.passes.training
+        return (self.num_experts_of_pass - 1) * of_pass.calls / (of_pass.rows * self.num_units_per_micro_batch)
+
+    @property
     def num_training_calls(self) -> float:
         """Calls of the transformer for one micro-batch: forward, backward, and the share that is recomputed."""
         recomputed = self.num_recomputed_layers / self.profile.num_layers
-        return self.passes.training.calls * (self.passes.num_trained * (2 + recomputed) + self._num_judged)
+        of_trained = self.num_experts_of_pass
+        # What is only judged reduces no gradients, so that ranks are in step there where they gather weights.
+        of_judged = of_trained if self.zero_stage == 3 else 1
+        num_trained = self.passes.num_trained * (2 + recomputed)
+        return self.passes.training.calls * (num_trained * of_trained + self._num_judged * of_judged)
 
     @property
     def unit_flops(self) -> float:
         """Operations of one unit of training, whatever the algorithm trains on."""
         recomputed = self.num_recomputed_layers / self.profile.num_layers
-        forwards = self.passes.num_trained * (1 + BACKWARD_FORWARDS[self.tuning] + recomputed) + self._num_judged
+        num_trained = self.passes.num_trained * (1 + BACKWARD_FORWARDS[self.tuning] + recomputed)
+        num_judged = self._num_judged * (1 + (self.idle_share if self.zero_stage == 3 else 0.0))
+        forwards = num_trained * (1 + self.idle_share) + num_judged
         flops = self.passes.training.rows * forwards * self.profile.forward_flops(self.num_tokens)
         # Forward and backward; the decoder's own weights are frozen, so they need no gradient.
         return flops + 2 * self.decoding_flops if self.passes.goes_through_decoder else flops

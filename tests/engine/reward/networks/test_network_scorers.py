@@ -205,7 +205,12 @@ def test_the_next_batch_is_prepared_while_the_network_scores_and_a_cancelled_cal
 
     monkeypatch.setattr(batches, "_begin", noted)
     network = CLIPModel.from_pretrained(clip_folder)
+
+    def passed(rows: slice, pictures: torch.Tensor) -> torch.Tensor:
+        assert (rows, len(pictures), begun) == (slice(0, 2), 2, [2, 2])
+        cancelled.set()
+        return torch.zeros(len(pictures))
+
     with cancellable(cancelled), pytest.raises(ScoringCancelledError):
-        for part, pictures in batches.of(PICTURES, network):
-            assert (part, len(pictures), begun) == (slice(0, 2), 2, [2, 2])
-            cancelled.set()
+        batches.scores(PICTURES, network, passed)
+    assert cancelled.is_set()

@@ -10,7 +10,8 @@ import torch
 from deepspeed.accelerator import get_accelerator
 
 from tests.engine.rank_processes import run_rank_processes
-from worker.engine.trainer.zero import process_group
+from worker.engine.context_parallel.lane_group import join_group, open_store
+from worker.engine.devices import flight_recorder
 from worker.engine.trainer.zero.process_group import COLLECTIVE_TIMEOUT, LOADING_TIMEOUT, init_process_group
 
 
@@ -20,9 +21,9 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     made: dict[str, Any] = {}
     monkeypatch.setattr(torch.distributed, "init_process_group", lambda backend, **settings: made.update(settings))
     monkeypatch.setattr("deepspeed.init_distributed", lambda **settings: None)
-    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCH_FR_DUMP_TEMP_FILE"):
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", flight_recorder.DUMP_PREFIX):
         monkeypatch.setenv(name, "")
-    for name in (*process_group.FLIGHT_RECORDER, "TORCH_FR_DUMP_TEMP_FILE"):
+    for name in (*flight_recorder.SETTINGS, flight_recorder.DUMP_PREFIX):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     return made
@@ -39,6 +40,20 @@ def test_on_an_accelerator_the_group_is_bound_to_its_device(
     assert joined["timeout"] == LOADING_TIMEOUT
 
 
+def test_the_group_of_a_lane_of_several_gpus_is_bound_to_its_device_and_keeps_a_record(
+    joined: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accelerator = get_accelerator()
+    monkeypatch.setattr(accelerator, "communication_backend_name", lambda: "nccl")
+    monkeypatch.setattr(accelerator, "device_name", lambda: "cuda")
+    monkeypatch.setattr(accelerator, "current_device_name", lambda: "cuda:0")
+    store = open_store(1)
+    join_group(0, 1, store)
+    assert joined["device_id"] == torch.device("cuda:0")
+    assert os.environ["TORCH_FR_BUFFER_SIZE"] == "2000"
+    assert os.environ[flight_recorder.DUMP_PREFIX].endswith(f"tandem-nccl-{store.port}-rank-")
+
+
 def test_on_the_cpu_the_group_is_bound_to_nothing(joined: dict[str, Any]) -> None:
     init_process_group(1, 2, "127.0.0.1", 1234)
     assert joined["device_id"] is None
@@ -51,7 +66,7 @@ def test_nccls_flight_recorder_is_kept_unless_the_node_says_otherwise(
     init_process_group(1, 2, "127.0.0.1", 1234)
     assert os.environ["NCCL_DEBUG"] == "INFO"
     assert os.environ["TORCH_NCCL_DUMP_ON_TIMEOUT"] == "1"
-    assert os.environ["TORCH_FR_DUMP_TEMP_FILE"].endswith("tandem-nccl-1234-rank-")
+    assert os.environ[flight_recorder.DUMP_PREFIX].endswith("tandem-nccl-1234-rank-")
 
 
 @pytest.mark.slow

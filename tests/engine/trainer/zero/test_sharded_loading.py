@@ -9,6 +9,7 @@ import torch
 from diffusers import FluxTransformer2DModel, WanTransformer3DModel
 from safetensors.torch import load_file, save_file
 
+from tests.engine.hub_cache import cached_on_hub
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.sharded_parameters import gathered
@@ -71,6 +72,13 @@ def test_weights_kept_in_fp32_and_tables_keep_their_precision(load: Callable[...
     full = WanTransformer3DModel.from_pretrained(wan / "transformer", torch_dtype=torch.bfloat16)
     assert {parameter.dtype for parameter in full.parameters()} == {torch.bfloat16, torch.float32}
     assert_same_model(sharded, full)
+
+
+def test_a_hub_id_is_read_from_the_cache_of_the_node(
+    load: Callable[..., torch.nn.Module], wan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sharded = load(cached_on_hub(wan, tmp_path, monkeypatch))
+    assert_same_model(sharded, WanTransformer3DModel.from_pretrained(wan / "transformer"))
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,11 @@ class TrainedPolicy:
         assert self.behaviour is not None, "made wherever a batch is replayed after its first update"
         self.behaviour.copy_from(self.trainable, self.shards)
 
+    def note_gradients(self, are_there: bool) -> None:
+        """Tell a model of two experts whether a backward pass has been made since the last optimizer step."""
+        if isinstance(self.model.transformer, Experts):
+            self.model.transformer.has_gradients = are_there
+
     def stepped(self, num_optimizer_steps: int) -> None:
         """Update the shadow weights; called after each optimizer step with the number of steps since the run began."""
         if self._shadow_policies.are_due(num_optimizer_steps):

@@ -8,10 +8,8 @@ Nothing is discovered: rank, world size, address and port come from the driver, 
 the same group.
 """
 
-import logging
 import os
 import socket
-import tempfile
 from datetime import timedelta
 
 import deepspeed
@@ -20,17 +18,13 @@ import torch
 from deepspeed.accelerator import get_accelerator
 
 from worker.contracts.lanes import MAX_LOADING_SECONDS
+from worker.engine.devices.flight_recorder import keep_flight_recorder
 from worker.engine.devices.selection import group_device
-
-logger = logging.getLogger(__name__)
 
 LOADING_TIMEOUT = timedelta(seconds=MAX_LOADING_SECONDS)
 """How long a rank waits for the others to load. One that fails to ends the others through the driver."""
 COLLECTIVE_TIMEOUT = timedelta(minutes=10)
 """How long a rank waits in a collective for the others once all have loaded; DeepSpeed's default."""
-FLIGHT_RECORDER = {"TORCH_FR_BUFFER_SIZE": "2000", "TORCH_NCCL_DUMP_ON_TIMEOUT": "1", "NCCL_DEBUG": "WARN"}
-"""What NCCL keeps and says of collectives that hang: the last 2,000 with their stacks, which are torch's default, are
-written to a file when one times out. Whoever set the variables for a node keeps them."""
 
 
 def init_process_group(rank: int, world_size: int, master_addr: str, master_port: int, *, local_rank: int = 0) -> None:
@@ -51,7 +45,7 @@ def init_process_group(rank: int, world_size: int, master_addr: str, master_port
         MASTER_ADDR=master_addr,
         MASTER_PORT=str(master_port),
     )
-    _keep_flight_recorder(rank, master_port)
+    keep_flight_recorder(rank, master_port)
     # Otherwise the first CPU group compiles a shared-memory extension with g++ for about a minute.
     deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
     backend = get_accelerator().communication_backend_name()
@@ -73,15 +67,6 @@ def end_loading() -> None:
     """
     torch.distributed.barrier()
     torch.distributed.distributed_c10d._set_pg_timeout(COLLECTIVE_TIMEOUT)
-
-
-def _keep_flight_recorder(rank: int, port: int) -> None:
-    for name, value in FLIGHT_RECORDER.items():
-        os.environ.setdefault(name, value)
-    # torch appends the rank; the port tells runs on one node apart.
-    prefix = os.environ.setdefault("TORCH_FR_DUMP_TEMP_FILE", f"{tempfile.gettempdir()}/tandem-nccl-{port}-rank-")
-    if get_accelerator().communication_backend_name() == "nccl":
-        logger.info("if a collective times out, NCCL's flight recorder is in %s%d on this node", prefix, rank)
 
 
 def free_port() -> int:

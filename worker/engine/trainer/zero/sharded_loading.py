@@ -10,10 +10,10 @@ import diffusers
 import torch
 from accelerate import init_empty_weights
 from deepspeed.accelerator import get_accelerator
-from huggingface_hub import snapshot_download
 from safetensors import safe_open
 
 from worker.engine.errors import ModelLoadError, listing
+from worker.engine.models.checkpoint_folder import INDEX, checkpoint_folder
 from worker.engine.models.stored_tensors import stored_files
 
 
@@ -37,10 +37,8 @@ def load_sharded(
     Raises:
         ModelLoadError: when files and model do not hold the same names and shapes.
     """
-    folder = Path(path)
-    if not folder.is_dir():
-        folder = Path(snapshot_download(path, allow_patterns=["transformer*/*", "model_index.json"]))
-    index = json.loads((folder / "model_index.json").read_text())
+    folder = checkpoint_folder(path)
+    index = json.loads((folder / INDEX).read_text())
     # A pipeline lists optional components that a checkpoint lacks: Wan2.1 has `[null, null]` for `transformer_2`.
     names = [name for name in index if name.startswith("transformer") and index[name][1]]
     sharder = _Sharder(config, on_cpu=on_cpu)
