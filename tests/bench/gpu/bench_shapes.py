@@ -15,6 +15,8 @@ from worker.contracts.performance import AttentionBackend, Compilation
 from worker.scheduling.profiles.model_profile import ModelProfile
 
 PROMPT = "a lighthouse on a cliff above a stormy sea, oil on canvas"
+PROMPTS = (PROMPT, "a fox asleep under a red maple, watercolour", "a tram in the rain at night, long exposure")
+"""As many as two ranks do not share equally."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
