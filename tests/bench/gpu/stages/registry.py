@@ -6,6 +6,7 @@ from tests.bench.gpu.stage_runner import StageRun
 from tests.bench.gpu.stages import (
     broadcasts,
     ceilings,
+    compiled,
     decoding,
     families,
     forward,
@@ -33,6 +34,7 @@ STAGES: Mapping[str, StageRun] = {
     "shared_card": shared_card.run,
     "transport": transport.run,
     "offload": offload.run,
+    "compiled": compiled.run,
     "ranks": ranks.run,
     "broadcasts": broadcasts.run,
 }

@@ -1,8 +1,8 @@
 """Optimizer steps of the main model: with other recomputation and kernels, as shipped, against a plain loop; and what
 they hold in memory against the memory plan, part by part.
 
-What compiles comes last, as in the stage `forward`. A step is one micro-batch, forward, backward and AdamW on a LoRA, of
-trajectories that the engine's sampler drew.
+What compiles comes last, as in the stage `forward`. A step is one micro-batch, forward, backward and AdamW on a LoRA,
+of trajectories that the engine's sampler drew.
 """
 
 from collections.abc import Iterator
