@@ -1,7 +1,7 @@
 """The stages in order, each with its title and its budget; imports nothing, so that the supervisor starts at once.
 
-The budgets of one card and `START_SECONDS` add up to no more than the nine minutes that the bench takes. `ranks` and
-`broadcasts` need two cards or a CPU: on one card they end at once.
+The budgets of one card and `START_SECONDS` add up to no more than the nine minutes that the bench takes. `broadcasts`,
+`ranks` and `spread` need two cards or a CPU: on one card they end at once.
 """
 
 BUDGETS: dict[str, tuple[str, float]] = {
@@ -18,11 +18,14 @@ BUDGETS: dict[str, tuple[str, float]] = {
     "transport": ("trajectories from rollout to trainer", 10.0),
     "offload": ("switches, idle state and optimizer on the host", 20.0),
     "compiled": ("compiled blocks: replay against rollout, further models", 50.0),
-    "ranks": ("a gang of trainer ranks: ZeRO 0 to 3, full tuning, publishing", 120.0),
     "broadcasts": ("a policy version from one card to all others", 40.0),
+    "ranks": ("a gang of trainer ranks: ZeRO 0 to 3, full tuning, publishing", 150.0),
+    "spread": ("one prediction over all cards of a lane", 120.0),
 }
 """By name: title, and the seconds after which no further case of the stage begins. What compiles blocks comes last,
 within `forward` and `training` and of all stages of one card, since it may outlast its budget."""
-NEED_SEVERAL_CARDS = frozenset({"ranks", "broadcasts"})
+NEED_SEVERAL_CARDS = frozenset({"broadcasts", "ranks", "spread"})
+"""`ranks` and `spread` start processes of their own, which import their libraries first: 95 s of the budget on two cores
+beside other work (load 9)."""
 START_SECONDS = 20.0
 """What a card's own machine is allowed to take to import its libraries: as long as one core takes."""

@@ -16,6 +16,7 @@ from tests.bench.gpu.stages import (
     ranks,
     scorers,
     shared_card,
+    spread,
     training,
     transport,
     versions,
@@ -35,7 +36,8 @@ STAGES: Mapping[str, StageRun] = {
     "transport": transport.run,
     "offload": offload.run,
     "compiled": compiled.run,
-    "ranks": ranks.run,
     "broadcasts": broadcasts.run,
+    "ranks": ranks.run,
+    "spread": spread.run,
 }
 """By name, as in `stage_budgets.BUDGETS`; a test equates the two."""
