@@ -25,7 +25,7 @@ BUDGETS: dict[str, tuple[str, float]] = {
 """By name: title, and the seconds after which no further case of the stage begins. What compiles blocks comes last,
 within `forward` and `training` and of all stages of one card, since it may outlast its budget."""
 NEED_SEVERAL_CARDS = frozenset({"broadcasts", "ranks", "spread"})
-"""`ranks` and `spread` start processes of their own, which import their libraries first: 95 s of the budget on two cores
-beside other work (load 9)."""
+"""`ranks` and `spread` start processes of their own, which import their libraries first: on two cores beside other work
+(load 9) that took 95 s of the budget."""
 START_SECONDS = 20.0
 """What a card's own machine is allowed to take to import its libraries: as long as one core takes."""
