@@ -45,7 +45,8 @@ def _measured(report: BenchReport) -> dict[ModelFamily, list[Row]]:
             if "kernel" in row:
                 found[row["family"]].append(row)
     every = {kernel.value for kernel in SdeType}
-    return {ModelFamily(name): rows for name, rows in found.items() if {row["kernel"] for row in rows} == every}
+    complete = {name: rows for name, rows in found.items() if {row["kernel"] for row in rows} == every}
+    return {family: complete[family.value] for family in ModelFamily if family.value in complete}
 
 
 def _bounds(rows: list[Row]) -> ReplayBounds:

@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def third_party_imports(files: Iterable[Path], *, in_functions: bool) -> dict[st
         if file in seen:
             continue
         seen.add(file)
-        for name in _imports(ast.parse(file.read_text()), in_functions=in_functions):
+        for name in _imports(_parsed(file), in_functions=in_functions):
             top = name.partition(".")[0]
             if top in OWN:
                 waiting += _files_of(name)
@@ -58,6 +59,11 @@ def requirements(name: str) -> list[str]:
 def normal_name(name: str) -> str:
     """A package's name as indexes write it."""
     return re.sub("[-_.]+", "-", name).lower()
+
+
+@cache
+def _parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
 
 
 def _imports(node: ast.AST, *, in_functions: bool) -> Iterator[str]:
