@@ -5,21 +5,24 @@ from typing import Any
 
 import pytest
 
+from tests.bench.gpu import forward_passes
 from tests.bench.gpu.bench_models import LoadedModel, loaded_model, main_model
-from tests.bench.gpu.bench_shapes import SampleSize
+from tests.bench.gpu.bench_shapes import FULL, SampleSize
 from tests.bench.gpu.resident_models import resident
+from tests.bench.gpu.stage_budgets import BUDGETS
 from tests.bench.gpu.stage_runner import GpuBench
-from tests.bench.gpu.stages import training
+from tests.bench.gpu.stages import forward, training
 from tests.bench.gpu.stages.families import family_step
 from tests.bench.gpu.stages.training import free_bytes_needed
 from worker.contracts.names import Tuning
+from worker.contracts.performance import DIFFUSERS_CHOICE
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.trainer.zero import recomputed_share
 from worker.scheduling.profiles.hardware import GB, H100
 from worker.scheduling.profiles.known_models import profile_of
 
-FLUX = "black-forest-labs/FLUX.1-dev"
+FLUX_DEV = FULL.main.hub_id
 
 
 @pytest.fixture
@@ -27,9 +30,9 @@ def whole_flux(bench: GpuBench, monkeypatch: pytest.MonkeyPatch) -> LoadedModel:
     """FLUX.1 on an H100, as far as the planner sees it; its weights are the tiny model's."""
     monkeypatch.setattr(recomputed_share, "_described", lambda device: H100)
     monkeypatch.setattr(training, "planned_device", lambda: H100)
-    model = replace(bench.shapes.main, hub_id=FLUX, dtype="bf16")
+    model = replace(bench.shapes.main, hub_id=FLUX_DEV, dtype="bf16")
     tiny = loaded_model(bench, model)
-    return replace(tiny, profile=profile_of(BaseModelSpec(path=FLUX, family=model.family)), rank=32)
+    return replace(tiny, profile=profile_of(BaseModelSpec(path=FLUX_DEV, family=model.family)), rank=32)
 
 
 def test_blocks_that_a_card_need_not_recompute_are_not_counted_as_work(whole_flux: LoadedModel) -> None:
@@ -71,3 +74,19 @@ def test_all_weights_are_planned_as_all_weights(bench: GpuBench) -> None:
     loaded = main_model(bench)
     spec = loaded.spec(loaded.model.sizes[0], members=2, tuning=Tuning.FULL, deepspeed={"config": "zero1"})
     assert loaded.workload(spec).trained_parameters == loaded.profile.parameters
+
+
+def test_what_compiles_comes_last_and_the_rest_leaves_it_time(
+    bench: GpuBench, whole_flux: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forward_passes, "on_cpu", lambda: False)
+    bench.shapes = FULL
+    passes = [DIFFUSERS_CHOICE if one.is_plain else one.performance for one in forward.variants(bench)]
+    flux = replace(whole_flux, model=FULL.main)
+    steps = [flux.spec(one.size, members=one.batch, **one.sections) for one in training.steps(bench, flux)]
+    for stage, chosen in (("forward", passes), ("training", [spec.performance for spec in steps])):
+        compiled = [forward_passes.compiling_seconds(each) > 0 for each in chosen]
+        assert compiled == sorted(compiled) and any(compiled), stage
+        _, budget = BUDGETS[stage]
+        assert forward_passes.needed_seconds(chosen[0]) == forward_passes.KEPT_SECONDS < budget
+        assert forward_passes.needed_seconds(chosen[-1]) == forward_passes.COMPILING_SECONDS
