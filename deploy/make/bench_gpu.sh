@@ -30,7 +30,7 @@ PATHS
   "$base" -m pip --python "$environment/bin/python" install --quiet --no-index --no-deps --no-compile .wheels/*.whl
   touch "$environment/.ready"
 fi
-# DeepSpeed compiles operators with the environment's ninja.
+# `python` is the environment's, here and in every process that the bench starts.
 PATH="$(cd "$environment/bin" && pwd):$PATH"
 export PATH
 exec python -m tests.bench.gpu "$@"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Gathers the wheels of deploy/requirements/bench_gpu.txt into .wheels, which git ignores, at the locked versions, for
-# Python 3.12 on x86-64 Linux. deepspeed has no wheel of its own and is built here, without compiled operators.
+# Python 3.12 on x86-64 Linux. deepspeed has no wheel of its own and is built here, without compiled operators,
+# of which the engine uses none: AdamW is torch's.
 set -eu
 cd "$(dirname "$0")/../.."
 locks=deploy/requirements

@@ -12,12 +12,13 @@ There are two ranks; on accelerators one per device, so only one where there is 
 
 import gc
 import json
-import os
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 from deepspeed.accelerator import get_accelerator
@@ -26,6 +27,7 @@ from tests.bench.engine_cases import Case, large_case, large_size_name, size_nam
 from tests.bench.engine_loops import Rollouts
 from tests.bench.engine_pairs import Work, in_turns, on_cpu
 from tests.bench.lane_costs import free_port
+from tests.bench.rank_devices import rank_environment
 from tests.engine.rank_share import accumulate_share
 from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
@@ -47,29 +49,31 @@ def measure_ranks(checkpoint: str, *, size: str | None = None) -> list[dict[str,
     num_ranks = MAX_RANKS if on_cpu() else min(MAX_RANKS, get_accelerator().device_count())
     port = str(free_port())
     command = [sys.executable, "-m", "tests.bench.engine_memory"]
-    ranks = [
-        subprocess.Popen(
-            [*command, str(rank), str(num_ranks), port, checkpoint, size or large_size_name()],
-            cwd=ROOT,
-            env=_environment(rank),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        for rank in range(num_ranks)
-    ]
-    printed = [rank.communicate()[0] for rank in ranks]
-    if any(rank.returncode for rank in ranks):
-        raise RuntimeError(f"a rank ended with {[rank.returncode for rank in ranks]}: run one by hand to see why")
+    with ExitStack() as stack:
+        logs = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(num_ranks)]
+        ranks = [
+            subprocess.Popen(
+                [*command, str(rank), str(num_ranks), port, checkpoint, size or large_size_name()],
+                cwd=ROOT,
+                env=rank_environment(rank),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+            for rank, log in enumerate(logs)
+        ]
+        printed = [rank.communicate()[0] for rank in ranks]
+        codes = [rank.returncode for rank in ranks]
+        if any(codes):
+            raise RuntimeError(f"the ranks ended with {codes}:\n" + "\n".join(map(_last_of, logs)))
     rows: list[dict[str, Any]] = json.loads(printed[0].splitlines()[-1])
     return rows
 
 
-def _environment(rank: int) -> dict[str, str]:
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    if not on_cpu():
-        get_accelerator().set_visible_devices_envs(environment, [rank])
-    return environment
+def _last_of(log: IO[str]) -> str:
+    """What a rank wrote last, and no more of it: libraries warn at length."""
+    log.seek(0)
+    return log.read()[-4000:]
 
 
 def main(rank: int, world_size: int, port: int, checkpoint: str, size: str) -> None:

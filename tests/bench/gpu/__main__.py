@@ -19,7 +19,7 @@ from tests.bench.gpu.supervisor import supervise
 from worker.engine.devices.allocator import set_allocator
 
 MINUTES = 9.0
-"""Ten, less a minute to set up the environment, to start, and for the case that is open when the time is used up."""
+"""Ten, less a minute to set up the environment and for the case that is open when the time is used up."""
 
 
 def default_path() -> Path:

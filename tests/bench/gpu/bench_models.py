@@ -5,11 +5,13 @@ BenchModel ─ load ─► LoadedModel ─ spec(size, …) ─► RunSpec ─►
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from tests.bench.gpu.bench_shapes import PROMPT, BenchModel, SampleSize
+from tests.bench.gpu.bench_shapes import PROMPT, PROMPTS, BenchModel, SampleSize
 from tests.bench.gpu.resident_models import (
     ResidentModel,
     configured_folder,
@@ -19,7 +21,8 @@ from tests.bench.gpu.resident_models import (
 )
 from tests.bench.gpu.stage_runner import GpuBench
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
-from worker.contracts.performance import PerformanceSpec
+from worker.contracts.names import Tuning
+from worker.contracts.performance import Compilation, PerformanceSpec
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.models.base import ModelAdapter
@@ -28,11 +31,15 @@ from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.pipeline_loading import TEXT_ONLY, WITHOUT_TEXT
 from worker.engine.models.registry import load_model
 from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.zero.recomputed_share import recomputed_share
 from worker.engine.types import GroupBatch, PublishedShard
 from worker.fixtures.tiny_models.tiny_pipelines import build_tiny_checkpoint
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.known_models import profile_of
 from worker.scheduling.profiles.model_profile import ModelProfile
+
+NOT_COMPILED = {"compilation": "off"}
+"""Of a spec's `performance`: compiling takes longer than most stages have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +55,7 @@ class LoadedModel:
 
     def spec(self, size: SampleSize, *, members: int, micro_batch_size: int | None = None, **sections: Any) -> RunSpec:
         """A run on this model: one prompt, one group of `members`, two denoising steps of which one is stochastic.
-        Blocks are compiled only where `sections` has a `performance`: compiling takes longer than most stages have."""
+        Blocks are compiled only where `sections` has a `performance`."""
         return RunSpec.model_validate(
             {
                 "base_model": {"path": self.model.hub_id, "family": self.model.family.value, "dtype": self.model.dtype},
@@ -67,16 +74,25 @@ class LoadedModel:
                     "group_size": max(2, members),
                     "micro_batch_size": micro_batch_size or members,
                 },
-                "performance": {"compilation": "off"},
+                "performance": NOT_COMPILED,
                 **sections,
             }
         )
 
     def workload(self, spec: RunSpec) -> Workload:
-        """What the planner makes of `spec`, for the blocks that are here."""
-        return replace(
-            Workload.of(spec), profile=self.profile, trained_parameters=self.profile.lora_parameters(spec.lora.rank)
-        )
+        """What the planner makes of `spec`, for the blocks that are here: a trainer rank's decision of what to
+        recompute included."""
+        is_full = spec.tuning is Tuning.FULL
+        trained = self.profile.parameters if is_full else self.profile.lora_parameters(spec.lora.rank)
+        work = replace(Workload.of(spec), profile=self.profile, trained_parameters=trained)
+        return work.recomputing(self.num_recomputed_blocks(spec))
+
+    def num_recomputed_blocks(self, spec: RunSpec) -> int:
+        """How many of the blocks that are here a single trainer rank recomputes. Where `spec` leaves it open, the rank
+        decides a share for the model that the spec names, which has all of its blocks."""
+        device = next(self.resident.transformer.parameters()).device
+        share = recomputed_share(spec, device, num_parameters=int(self.profile.parameters), num_ranks=1)
+        return ceil(self.profile.num_layers * share)
 
     def adapter(self, spec: RunSpec, performance: PerformanceSpec | None = None, *, is_trained: bool) -> ModelAdapter:
         """The engine's model as a rollout lane loads it; without LoRA layers unless `is_trained`."""
@@ -123,43 +139,51 @@ def main_model(bench: GpuBench) -> LoadedModel:
 def loaded_model(bench: GpuBench, model: BenchModel) -> LoadedModel:
     """`model` with random weights on the bench's device, made once in a process."""
     if model.hub_id not in bench.kept:
-        bench.kept[model.hub_id] = _load(bench, model)
+        lora_rank = bench.shapes.lora_rank
+        bench.kept[model.hub_id] = made_model(model, bench.folder, device=bench.device, lora_rank=lora_rank)
     found: LoadedModel = bench.kept[model.hub_id]
     return found
 
 
 def drawn_groups(bench: GpuBench, loaded: LoadedModel, spec: RunSpec) -> tuple[PublishedShard, list[GroupBatch]]:
-    """A version with a LoRA that is not 0, and the groups of one batch that it drew; drawn once for each size."""
-    sampling, batch = spec.sampling, spec.batch
-    key = f"groups {loaded.model.hub_id} {sampling.height} {sampling.width} {sampling.num_frames} {batch.group_size}"
+    """A version with a LoRA that is not 0, and the groups of one batch that it drew; drawn once for each way to sample.
+    What trains may compile its blocks: what draws for it does not."""
+    key = f"groups {loaded.model.hub_id} {spec.sampling.model_dump_json()} {spec.batch.group_size}"
     if key not in bench.kept:
-        with resident(loaded.resident):
-            version = perturbed_version(spec, loaded.resident.path, seed=1)
-            sampler = Sampler.load(spec, loaded.resident.path)
-            bench.kept[key] = version, draw_groups(spec, loaded.resident.path, version, sampler=sampler)
+        uncompiled = spec.performance.model_copy(update={"compilation": Compilation.OFF})
+        bench.kept[key] = draw(loaded, spec.model_copy(update={"performance": uncompiled}))
     found: tuple[PublishedShard, list[GroupBatch]] = bench.kept[key]
     return found
 
 
-def _load(bench: GpuBench, model: BenchModel) -> LoadedModel:
-    tiny = build_tiny_checkpoint(model.family, bench.folder / "tiny")
+def draw(loaded: LoadedModel, spec: RunSpec) -> tuple[PublishedShard, list[GroupBatch]]:
+    """A version with a LoRA that is not 0, and the groups of one batch that it drew, as a rollout lane draws them."""
+    with resident(loaded.resident):
+        version = perturbed_version(spec, loaded.resident.path, seed=1)
+        sampler = Sampler.load(spec, loaded.resident.path)
+        return version, draw_groups(spec, loaded.resident.path, version, sampler=sampler)
+
+
+def made_model(model: BenchModel, into: Path, *, device: torch.device, lora_rank: int) -> LoadedModel:
+    """`model` with random weights, made on `device`; its configs are written below `into`."""
+    tiny = build_tiny_checkpoint(model.family, into / "tiny")
     spec = BaseModelSpec(family=model.family, dtype=model.dtype)
     encoder = load_model(spec, str(tiny), parts=TEXT_ONLY, device="cpu")
-    encoded = {PROMPT: encoder.encode_prompt(PROMPT)}
+    encoded = {prompt: encoder.encode_prompt(prompt) for prompt in PROMPTS}
     base = profile_of(BaseModelSpec(path=model.hub_id, family=model.family))
-    folder = configured_folder(tiny, bench.folder / model.name, model.configs)
+    folder = configured_folder(tiny, into / model.name, model.configs)
 
     def embeddings(config: Any) -> Mapping[str, PromptEmbeds]:
         if not model.configs:
             return encoded
-        return random_embeddings(next(iter(encoded.values())), config, base.text_tokens, (PROMPT,))
+        return random_embeddings(next(iter(encoded.values())), config, base.text_tokens, PROMPTS)
 
-    made = make_resident(model.family, folder, embeddings, device=bench.device, dtype=model.dtype)
+    made = make_resident(model.family, folder, embeddings, device=device, dtype=model.dtype)
     return LoadedModel(
         model=model,
         resident=made,
         profile=_profile_here(base, made.transformer),
-        rank=bench.shapes.lora_rank,
+        rank=lora_rank,
     )
 
 

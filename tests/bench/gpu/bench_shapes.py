@@ -15,6 +15,8 @@ from worker.contracts.performance import AttentionBackend, Compilation
 from worker.scheduling.profiles.model_profile import ModelProfile
 
 PROMPT = "a lighthouse on a cliff above a stormy sea, oil on canvas"
+PROMPTS = (PROMPT, "a fox asleep under a red maple, watercolour", "a tram in the rain at night, long exposure")
+"""As many as two ranks do not share equally."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,8 @@ class Shapes:
     """The model that most stages measure."""
     others: tuple[BenchModel, ...]
     """Four blocks of each further model."""
+    gang: BenchModel
+    """What several cards train together: small enough that all weights are trained with their optimizer on two."""
     batches: tuple[int, ...]
     lora_rank: int
     compilation: Compilation
@@ -140,6 +144,14 @@ FULL = Shapes(
             {"num_layers": 4},
         ),
     ),
+    gang=BenchModel(
+        family=ModelFamily.FLUX,
+        hub_id="black-forest-labs/FLUX.1-dev",
+        sizes=(SampleSize(height=512, width=512),),
+        # Two and one-stream blocks, as 19 to 38 in the whole model: 3.1 of its 11.9 billion parameters.
+        configs={"transformer": {**_published("flux.1-12b"), "num_layers": 5, "num_single_layers": 10}},
+        share_of_layers=15 / 57,
+    ),
     batches=(1, 4),
     lora_rank=32,
     compilation=Compilation.INDUCTOR,
@@ -172,6 +184,7 @@ TINY = Shapes(
             (ModelFamily.QWEN_IMAGE, _TINY_PICTURE),
         )
     ),
+    gang=BenchModel(family=ModelFamily.FLUX, hub_id="tiny/flux", sizes=(_TINY_PICTURE,)),
     batches=(1, 2),
     lora_rank=4,
     compilation=Compilation.AOT_EAGER,

@@ -27,7 +27,10 @@ from worker.scheduling.planning.memory import generation_activations
 GIB = 2**30
 COMPILING_SECONDS = 40.0
 """About what the compiler takes for the two kinds of blocks of FLUX.1; an estimate."""
-SHIPPED, PLAIN, UNCHOSEN = "as shipped", "plain bf16", "with LoRA, uncompiled"
+KEPT_SECONDS = COMPILING_SECONDS + 20.0
+"""What is kept of a stage's budget for its rows as shipped, which come last because they compile: 20 s for the calls
+themselves, of a few seconds for each size; an estimate."""
+SHIPPED, UNCOMPILED, PLAIN, UNCHOSEN = "as shipped", "uncompiled", "plain bf16", "uncompiled, diffusers' attention"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,13 @@ def compiling_seconds(performance: PerformanceSpec) -> float:
     """What a pass with these kernels takes at least before its first result: a case that could not end is not begun."""
     uncompiled = (Compilation.OFF, Compilation.AUTO) if on_cpu() else (Compilation.OFF,)
     return 0.0 if performance.compilation in uncompiled else COMPILING_SECONDS
+
+
+def needed_seconds(performance: PerformanceSpec) -> float:
+    """What must be left of a stage's budget before a case with these kernels begins: the time to compile them; for one
+    that compiles nothing the time kept for what is shipped, where that does."""
+    kept = KEPT_SECONDS if compiling_seconds(PerformanceSpec()) else 0.0
+    return compiling_seconds(performance) or kept
 
 
 def unavailable(performance: PerformanceSpec) -> str | None:

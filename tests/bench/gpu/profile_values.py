@@ -1,4 +1,5 @@
-"""From a report of `make bench-gpu` to the fields of a profile in `worker.scheduling.profiles.hardware`.
+"""From a report of `make bench-gpu` to the fields of a profile in `worker.scheduling.profiles.hardware`, and to the
+entries of `BF16_BOUNDS_OF_FAMILY` in `worker.contracts.replay_bounds` (`gate_bounds`).
 
     python -m tests.bench.gpu.profile_values var/bench/gpu.json
 
@@ -16,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tests.bench.gpu.bench_report import BenchReport, Row
+from tests.bench.gpu.gate_bounds import bound_lines
 from worker.scheduling.profiles.hardware import Estimate
 
 SHIPPED = "as shipped"
@@ -52,7 +54,7 @@ def profile_values(report: BenchReport) -> dict[str, Estimate]:
 
 
 def lines(report: BenchReport) -> Iterator[str]:
-    """The fields as Python, and where they come from."""
+    """The fields and entries as Python, and where they come from."""
     for name, found in profile_values(report).items():
         if name in PLAIN_NUMBERS:
             yield f"{name}={found.value / 1e9:.1f} * GB,"
@@ -60,10 +62,14 @@ def lines(report: BenchReport) -> Iterator[str]:
             of_another = "  # of `WeightTransfer`" if name == "packing_bandwidth" else ""
             yield f"{name}=Estimate({found.value:.3g}, {found.low:.3g}, {found.high:.3g}),{of_another}"
     document = report.document
-    yield (
-        f'efficiency_source="make bench-gpu on {document["device"]}, {document["began"][:10]}, commit '
-        f'{document["commit"]}, torch {document["packages"].get("torch")}.",'
+    source = (
+        f"make bench-gpu on {document['device']}, {document['began'][:10]}, commit {document['commit']}, torch "
+        f"{document['packages'].get('torch')}."
     )
+    yield f'efficiency_source="{source}",'
+    if bounds := list(bound_lines(report)):
+        yield f"# BF16_BOUNDS_OF_FAMILY, {source}"
+        yield from bounds
 
 
 def _fits(rows: Sequence[Row]) -> Iterator[tuple[float, float]]:

@@ -6,13 +6,16 @@
 
 Inside `resident`, the engine loads a model as always, from the folder, only that transformer and autoencoder are given
 to it: each load gets a module tree of its own over one set of weights, so that LoRA layers, compiled blocks and hooks
-of one variant do not reach the next. Invariant: no weight of such a model is ever on the CPU.
+of one variant do not reach the next. ZeRO 3, whose ranks shard the weights, has a copy of its own. Invariant: no weight
+of such a model is ever on the CPU.
 """
 
+import copy
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -27,6 +30,8 @@ from worker.engine.models.pipeline_loading import Part
 from worker.engine.models.precision import DTYPES
 from worker.engine.models.registry import MODEL_ADAPTERS
 from worker.engine.models.trainable import copy_with_shared_base
+from worker.engine.trainer.policy import trained_policy
+from worker.engine.trainer.zero.sharded_loading import _Sharder
 
 _PARTS = {Part.TRANSFORMER: "transformer", Part.VAE: "vae"}
 
@@ -45,6 +50,10 @@ class ResidentModel:
     @property
     def transformer(self) -> torch.nn.Module:
         return self.modules["transformer"]
+
+    def with_own_transformer(self) -> "ResidentModel":
+        """The same model with a transformer of equal weights that is not shared."""
+        return replace(self, modules={**self.modules, "transformer": copy.deepcopy(self.transformer)})
 
     @property
     def num_bytes(self) -> int:
@@ -136,8 +145,22 @@ def resident(model: ResidentModel) -> Iterator[None]:
             loaded.embeddings = EmbeddingsInMemory(model.embeddings)
             return loaded
 
-    with patch.dict(MODEL_ADAPTERS, {model.family: Resident}):
+    with (
+        patch.dict(MODEL_ADAPTERS, {model.family: Resident}),
+        patch.object(trained_policy, "load_sharded", partial(_sharded, model)),
+    ):
         yield
+
+
+def _sharded(
+    model: ResidentModel, path: str, dtype: torch.dtype, config: dict[str, Any], *, on_cpu: bool = False
+) -> dict[str, torch.nn.Module]:
+    """The transformer as `load_sharded` shards one from files, layer by layer; of a copy, whose weights it takes."""
+    transformer = copy.deepcopy(model.transformer)
+    sharder = _Sharder(config, on_cpu=on_cpu)
+    for layer in transformer.modules():
+        sharder(list(layer.parameters(recurse=False)))
+    return {"transformer": transformer}
 
 
 def random_embeddings(like: PromptEmbeds, config: Any, num_tokens: int, prompts: tuple[str, ...]) -> dict[str, Any]:

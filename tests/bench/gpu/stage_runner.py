@@ -63,11 +63,12 @@ class GpuBench:
             case: what is measured.
             work: measures it.
             needs_bytes: device memory that it takes beside what is held, by the memory plan.
-            needs_seconds: what it is known to take at least.
+            needs_seconds: what must be left of the stage's budget, since it takes that or later cases do.
         """
         row: Row = {"case": case}
         if self.seconds_left <= needs_seconds:
-            row["skipped"] = f"{max(0.0, self.seconds_left):.0f} s of the stage's budget are left"
+            kept = f", and {needs_seconds:.0f} s are kept for it or for what is as shipped" if needs_seconds else ""
+            row["skipped"] = f"{max(0.0, self.seconds_left):.0f} s of the stage's budget are left{kept}"
         elif needs_bytes > (free := free_bytes(self.device)):
             row["skipped"] = f"it takes {needs_bytes / 1e9:.1f} GB by the memory plan, and {free / 1e9:.1f} GB are free"
         else:

@@ -63,7 +63,7 @@ def _idle_state(bench: GpuBench, loaded: LoadedModel) -> Row:
 
 
 def _optimizer_step(bench: GpuBench, loaded: LoadedModel, config: ZeroConfig) -> Row:
-    """AdamW alone, without forward and backward; on the host the first call compiles it."""
+    """AdamW alone, torch's fused one on the device or on the host's cores, without forward and backward."""
     spec = _spec(loaded, deepspeed={"config": config.value})
     trainer = _trainer(bench, loaded, spec)
     _, groups = drawn_groups(bench, loaded, spec)

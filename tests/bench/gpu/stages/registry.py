@@ -6,6 +6,7 @@ from tests.bench.gpu.stage_runner import StageRun
 from tests.bench.gpu.stages import (
     broadcasts,
     ceilings,
+    compiled,
     decoding,
     families,
     forward,
@@ -15,6 +16,7 @@ from tests.bench.gpu.stages import (
     ranks,
     scorers,
     shared_card,
+    spread,
     training,
     transport,
     versions,
@@ -33,7 +35,9 @@ STAGES: Mapping[str, StageRun] = {
     "shared_card": shared_card.run,
     "transport": transport.run,
     "offload": offload.run,
-    "ranks": ranks.run,
+    "compiled": compiled.run,
     "broadcasts": broadcasts.run,
+    "ranks": ranks.run,
+    "spread": spread.run,
 }
 """By name, as in `stage_budgets.BUDGETS`; a test equates the two."""

@@ -1,7 +1,8 @@
-"""Optimizer steps of the main model: as shipped, with other recomputation and kernels, against a plain loop; and what
+"""Optimizer steps of the main model: with other recomputation and kernels, as shipped, against a plain loop; and what
 they hold in memory against the memory plan, part by part.
 
-A step is one micro-batch, forward, backward and AdamW on a LoRA, of trajectories that the engine's sampler drew.
+What compiles comes last, as in the stage `forward`. A step is one micro-batch, forward, backward and AdamW on a LoRA,
+of trajectories that the engine's sampler drew.
 """
 
 from collections.abc import Iterator
@@ -15,13 +16,14 @@ from tests.bench.engine_mfu import training_flops, utilisation
 from tests.bench.gpu.bench_models import LoadedModel, drawn_groups, main_model
 from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.bench_shapes import SampleSize
-from tests.bench.gpu.forward_passes import PLAIN, SHIPPED, compiling_seconds, unavailable
+from tests.bench.gpu.forward_passes import PLAIN, SHIPPED, UNCOMPILED, needed_seconds, unavailable
 from tests.bench.gpu.kernel_kinds import seconds_by_kind
 from tests.bench.gpu.rates import compared, peak_flops, planned_device, timed, with_rate
 from tests.bench.gpu.resident_models import resident
 from tests.bench.gpu.stage_runner import GpuBench
 from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.run_spec import RunSpec
+from worker.engine.devices.fastest_attention import fastest_attention
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 from worker.scheduling.planning.cost_estimates import lane_costs
@@ -51,51 +53,65 @@ class Step:
 
 
 def steps(bench: GpuBench, loaded: LoadedModel) -> Iterator[Step]:
-    """All variants, the most telling first. Uncompiled ones are compared at half of the batch, at which blocks that
-    keep all activations still fit beside the weights."""
+    """All variants, the most telling first of those that compile nothing, then those that do. They are compared at half
+    of the batch, at which blocks that keep all activations still fit beside the weights."""
     small, large = loaded.model.sizes[0], loaded.model.sizes[-1]
     batch = bench.shapes.batches[-1]
     half = max(2, batch // 2)
-    yield Step(name=SHIPPED, size=small, batch=batch, sections=_AS_SHIPPED)
-    yield Step(name="uncompiled", size=small, batch=batch)
-    if half != batch:
-        yield Step(name="uncompiled", size=small, batch=half)
+    for pairs in dict.fromkeys((batch, half)):
+        yield Step(name=UNCOMPILED, size=small, batch=pairs)
     yield Step(name="recomputing everything", size=small, batch=half, sections=_recomputed(1))
     yield Step(name="recomputing nothing", size=small, batch=half, sections=_recomputed(0))
-    yield Step(name="recomputing 1 block in 2", size=small, batch=half, sections=_recomputed(2))
-    yield Step(name=f"{PLAIN}, recomputing nothing", size=small, batch=half, sections=_recomputed(0), is_plain=True)
     if large != small:
-        yield Step(name="uncompiled", size=large, batch=half)
-    kernels = [("attention", str(attention)) for attention in bench.shapes.attention]
-    for setting, kernel in (*kernels[:1], ("compilation", str(bench.shapes.compilation)), *kernels[1:]):
-        chosen = {"compilation": "off", "attention": "default"} | {setting: kernel}
-        yield Step(name=kernel, size=small, batch=half, sections={"performance": chosen})
+        yield Step(name=UNCOMPILED, size=large, batch=half)
+    yield Step(name=f"{PLAIN}, recomputing nothing", size=small, batch=half, sections=_recomputed(0), is_plain=True)
+    yield Step(name="recomputing 1 block in 2", size=small, batch=half, sections=_recomputed(2))
+    for attention in bench.shapes.attention:
+        # The fastest one is what the spec takes where it leaves the choice open.
+        if attention is not fastest_attention(bench.device):
+            chosen = {"compilation": "off", "attention": str(attention)}
+            yield Step(name=f"{attention}", size=small, batch=half, sections={"performance": chosen})
+    yield Step(name=SHIPPED, size=small, batch=batch, sections=AS_SHIPPED)
+    compiled = {"compilation": str(bench.shapes.compilation), "attention": "default"}
+    yield Step(name=f"{bench.shapes.compilation}", size=small, batch=half, sections={"performance": compiled})
 
 
-_AS_SHIPPED: dict[str, Any] = {"performance": {}}
+def _recomputed(every: int) -> dict[str, Any]:
+    return {"deepspeed": {"gradient_checkpointing": every}}
+
+
+RECOMPUTES_NOTHING = _recomputed(0)
+AS_SHIPPED: dict[str, Any] = {"performance": {}}
+"""What a spec leaves open by default is what is shipped."""
 
 
 def run(bench: GpuBench) -> None:
     loaded = main_model(bench)
     for step in steps(bench, loaded):
-        measure_step(bench, loaded, step)
+        seconds = needed_seconds(loaded.spec(step.size, members=step.batch, **step.sections).performance)
+        measure_step(bench, loaded, step, needs_seconds=seconds)
 
 
-def measure_step(bench: GpuBench, loaded: LoadedModel, step: Step) -> None:
+def measure_step(bench: GpuBench, loaded: LoadedModel, step: Step, *, needs_seconds: float = 0.0) -> None:
     """Measure `step`, unless this machine cannot take it."""
     spec = loaded.spec(step.size, members=step.batch, **step.sections)
     chosen = spec.performance
     if why := unavailable(chosen):
         bench.skip(step.case, why)
         return
-    plan = memory_plan(loaded, spec)
     bench.measure(
         step.case,
         partial(_row, bench, loaded, step, spec),
-        # The weights are on the device already.
-        needs_bytes=plan.total - plan.weights,
-        needs_seconds=compiling_seconds(chosen),
+        needs_bytes=free_bytes_needed(loaded, spec),
+        needs_seconds=needs_seconds,
     )
+
+
+def free_bytes_needed(loaded: LoadedModel, spec: RunSpec) -> float:
+    """What a trainer lane must find free, by the memory plan. The weights are on the device already. The reserve is not
+    asked for: this process has its context, and a group of one has no buffers for collectives."""
+    plan = memory_plan(loaded, spec)
+    return plan.total - plan.weights - plan.reserve
 
 
 def memory_plan(loaded: LoadedModel, spec: RunSpec) -> LaneMemory:
@@ -123,7 +139,7 @@ def _row(bench: GpuBench, loaded: LoadedModel, step: Step, spec: RunSpec) -> Row
 
     row: Row = with_rate(bench, timed(bench, optimizer_step), flops)
     row |= _efficiency(bench, loaded, spec, row["seconds"]) | _held(trainer, groups, num_pairs)
-    row |= _activations(loaded, spec, row)
+    row |= _activations(loaded, spec, row) | {"recomputed_blocks": loaded.num_recomputed_blocks(spec)}
     row["compared"] = [*_planned_seconds(loaded, step, spec, row), *_planned_parts(loaded, step, spec, row)]
     if step.name == SHIPPED and loaded is main_model(bench) and step.size == loaded.model.sizes[0]:
         kinds = seconds_by_kind(optimizer_step)
@@ -185,7 +201,3 @@ def _planned_parts(loaded: LoadedModel, step: Step, spec: RunSpec, row: Row) -> 
         for part, (planned, found) in measured.items()
         for line in compared(f"{step.case}: {part}", planned / GIB, None if found is None else found / GIB, "GiB")
     ]
-
-
-def _recomputed(every: int) -> dict[str, Any]:
-    return {"deepspeed": {"gradient_checkpointing": every}}
