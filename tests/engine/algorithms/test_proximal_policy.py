@@ -12,6 +12,7 @@ from tests.engine.algorithms.stale_batch import ALGORITHMS, SECTIONS, STALE, cur
 from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.replay_recorder import record_replays
 from tests.engine.training_setup import TrainingSetup
+from tests.slow_params import slow_but
 from worker.engine.algorithms.base import ReplayedPairs
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import PublishedShard
@@ -51,14 +52,17 @@ class Observed:
 
 @pytest.mark.parametrize(
     ("name", "stage", "tuning"),
-    [
-        *((name, 0, "lora") for name in ALGORITHMS),
-        ("flow_grpo", 1, "lora"),
-        ("grpo_guard", 2, "lora"),
-        ("flow_dppo", 3, "lora"),
-        ("flow_grpo", 1, "full"),
-        ("flow_grpo", 3, "full"),
-    ],
+    slow_but(
+        [("flow_grpo", 0, "lora"), ("grpo_guard", 2, "lora"), ("flow_grpo", 1, "full")],
+        [
+            *((name, 0, "lora") for name in ALGORITHMS),
+            ("flow_grpo", 1, "lora"),
+            ("grpo_guard", 2, "lora"),
+            ("flow_dppo", 3, "lora"),
+            ("flow_grpo", 1, "full"),
+            ("flow_grpo", 3, "full"),
+        ],
+    ),
 )
 def test_every_pass_is_given_the_policy_before_the_first_step(
     make_setup: SetupMaker, name: str, stage: int, tuning: str
@@ -81,12 +85,14 @@ def test_every_pass_is_given_the_policy_before_the_first_step(
         trainer.commit()
 
 
-@pytest.mark.parametrize("batch", [(1, 1), (1, 3), (2, 1), (2, 2)], ids=str)
-@pytest.mark.parametrize("name", ["flow_grpo", "flow_dppo"])
+@pytest.mark.parametrize(
+    ("num_minibatches", "num_epochs"), slow_but([(1, 3), (2, 2)], [(1, 1), (1, 3), (2, 1), (2, 2)])
+)
+@pytest.mark.parametrize("name", slow_but(["flow_dppo"], ["flow_grpo", "flow_dppo"]))
 def test_as_many_pairs_are_replayed_as_the_planner_counts(
-    make_setup: SetupMaker, monkeypatch: pytest.MonkeyPatch, name: str, batch: tuple[int, int]
+    make_setup: SetupMaker, monkeypatch: pytest.MonkeyPatch, name: str, num_minibatches: int, num_epochs: int
 ) -> None:
-    sizes = dict(zip(("num_minibatches", "num_epochs_per_batch"), batch, strict=True))
+    sizes = {"num_minibatches": num_minibatches, "num_epochs_per_batch": num_epochs}
     setup = make_setup(algorithm=ALGORITHMS[name], pipeline=STALE, **SECTIONS | {"batch": SECTIONS["batch"] | sizes})
     trainer = trainer_at(setup, current_version(setup))
     replayed = record_replays(monkeypatch)
@@ -128,7 +134,7 @@ def test_around_the_behaviour_policy_stale_pairs_are_clipped_as_if_they_were_fre
     assert stale != train(setup, proximal, staleness=1)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", slow_but(["flow_grpo", "flow_dppo"], ALGORITHMS))
 def test_by_the_version_that_drew_the_data_training_is_as_on_fresh_data(make_setup: SetupMaker, name: str) -> None:
     """Behaviour and proximal policy are one, so all weights are 1 but for the rounding of their replay."""
     setup = make_setup(algorithm=ALGORITHMS[name], pipeline=STALE, **SECTIONS)

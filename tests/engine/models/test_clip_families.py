@@ -28,6 +28,7 @@ from tests.engine.models.family_checks import (
     with_random_lora,
 )
 from tests.engine.sharing_embeddings import load_sampler
+from tests.slow_params import slow_but
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.prompts import Prompt, parse_prompts
@@ -49,6 +50,7 @@ from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 EXACT = {"rtol": 0.0, "atol": 0.0}
 WITH_UNIPC = (ModelFamily.WAN, ModelFamily.WAN22)
 TI2V = "wan22 ti2v"
+GUIDED = {"guidance_scale": 3.0, "batched_cfg": True}
 KINDS = (*(family for family, traits in FAMILY_TRAITS.items() if traits.makes_clips), TI2V)
 
 
@@ -172,8 +174,10 @@ def test_a_length_that_cannot_be_made_is_refused_with_the_nearest(
 
 @pytest.mark.parametrize(
     ("checkpoint", "guidance"),
-    [(kind, {}) for kind in KINDS]
-    + [(kind, {"guidance_scale": 3.0, "batched_cfg": True}) for kind in KINDS if kind in (*WITH_UNIPC, TI2V)],
+    slow_but(
+        [(ModelFamily.HUNYUAN_VIDEO, {}), (ModelFamily.WAN22, GUIDED)],
+        [(kind, {}) for kind in KINDS] + [(kind, GUIDED) for kind in (*WITH_UNIPC, TI2V)],
+    ),
     indirect=["checkpoint"],
 )
 def test_an_exported_lora_draws_the_same_in_the_plain_pipeline(

@@ -18,6 +18,7 @@ from tests.engine.models.family_checks import (
     rounding_of,
     sampling_of,
 )
+from tests.slow_params import slow_but
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily, VaeTiling
 from worker.contracts.run_spec import RunSpec
@@ -30,7 +31,11 @@ TI2V = "wan22 ti2v"
 SHAPES = str(Path(__file__).parents[3] / "deploy" / "models" / "shapes")
 
 
-@pytest.fixture(scope="module", params=(*ModelFamily, TI2V), ids=str)
+QUICK = (ModelFamily.FLUX, ModelFamily.QWEN_IMAGE, ModelFamily.WAN, ModelFamily.HUNYUAN_VIDEO)
+"""One of each kind of autoencoder."""
+
+
+@pytest.fixture(scope="module", params=slow_but(QUICK, (*ModelFamily, TI2V)), ids=str)
 def checkpoint(
     request: pytest.FixtureRequest, checkpoint_of: CheckpointOf, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[ModelFamily, str]:

@@ -9,6 +9,7 @@ import torch
 from tests.engine.fixed_trajectories import draw_groups
 from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.trainer.reference_update import reference_update
+from tests.slow_params import slow_but
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import MinibatchError
 from worker.engine.metrics.update_metrics import merge_stats
@@ -29,7 +30,7 @@ def step(trainer: TrainerRank, *calls: list[GroupBatch]) -> str:
 
 
 @STAGES
-@pytest.mark.parametrize("kl_coefficient", [0.0, 0.5])
+@pytest.mark.parametrize("kl_coefficient", slow_but([0.5], [0.0, 0.5]))
 def test_the_gradient_is_the_formulas_mean_over_all_pairs(
     make_trainer: Callable[..., TrainerRank],
     make_spec: Callable[..., RunSpec],

@@ -15,6 +15,7 @@ from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_share import accumulate_share
 from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.gradient_recorder import relative_distance
+from tests.slow_params import slow_but
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.precision import DTYPES
 from worker.engine.sync.packing import pack
@@ -35,7 +36,9 @@ ARRIVALS: dict[str, Arrival] = {
     "one at a time": lambda groups: [[group] for group in groups],
     "backwards": lambda groups: [[group] for group in reversed(groups)],
 }
-PRECISIONS = pytest.mark.parametrize(("precision", "bound"), [("float64", 1e-10), ("fp32", 1e-4)])
+PRECISIONS = pytest.mark.parametrize(
+    ("precision", "bound"), slow_but([("float64", 1e-10)], [("float64", 1e-10), ("fp32", 1e-4)])
+)
 
 
 @dataclass(frozen=True, slots=True)

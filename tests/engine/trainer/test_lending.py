@@ -10,6 +10,7 @@ import torch
 from tests.engine.sharing_embeddings import load_sampler
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from tests.engine.trainer.lent_generation import assert_equal, copy_of, generate_fragment, lend, training_state
+from tests.slow_params import slow_but
 from worker.contracts.names import LaneRole
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
@@ -21,7 +22,8 @@ from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 NUM_PAIRS = 24
 TAG = {"tag": "greedy"}
-STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
+STAGES = pytest.mark.parametrize("stage", slow_but([0, 3], range(4)))
+FEW_STAGES = pytest.mark.parametrize("stage", slow_but([1], range(4)))
 TrainerMaker = Callable[..., TrainerRank]
 SpecMaker = Callable[..., RunSpec]
 
@@ -81,7 +83,7 @@ def test_a_lent_generation_amid_a_mini_batch_changes_nothing_at_all(
     )
 
 
-@STAGES
+@FEW_STAGES
 def test_an_abort_after_a_lent_generation_leaves_no_trace_of_either(
     make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedShard, stage: int
 ) -> None:

@@ -9,6 +9,7 @@ import torch
 
 from tests.engine.replay_recorder import record_replays
 from tests.engine.trainer.gradient_recorder import GradientRecorder
+from tests.slow_params import slow_but
 from worker.contracts.names import ModelFamily
 from worker.contracts.replay_bounds import ReplayGateSpec
 from worker.engine.errors import ReplayGateError, SyncError
@@ -72,7 +73,7 @@ def test_the_gate_needs_the_version_that_drew_the_batch(
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1)
 
 
-@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+@pytest.mark.parametrize("stage", slow_but([0, 2], range(4)))
 def test_the_gate_on_stale_data_changes_no_gradient(
     make_trainer: TrainerMaker,
     groups: list[GroupBatch],

@@ -50,7 +50,7 @@ def test_in_the_opposed_truths_generation_gains_what_training_loses() -> None:
 
 @pytest.mark.parametrize(
     "pool",
-    [pytest.param(pool, marks=[pytest.mark.slow] * (number > 0)) for number, pool in enumerate(large_pools.POOLS)],
+    [pytest.param(pool, marks=pytest.mark.slow) for pool in large_pools.POOLS],
 )
 def test_no_mode_of_a_large_pool_waits_for_the_scorer(pool: str) -> None:
     plan = large_pools.plan_of(large_pools.POOLS[pool])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.scheduling.planning.synthetic_pools import FOUR_KINDS, OPPOSITE_TALENTS, lane, pool, request_for
+from tests.slow_params import slow_but
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning import split_search
@@ -34,7 +35,7 @@ def seconds_at_length(request: PlanRequest, candidate: Candidate) -> float:
     ).batch_seconds
 
 
-@pytest.mark.parametrize(("max_staleness", "equal_counts"), [(0, False), (0, True), (1, False)])
+@pytest.mark.parametrize(("max_staleness", "equal_counts"), slow_but([(1, False)], [(0, False), (0, True), (1, False)]))
 def test_the_best_modes_promise_for_96_mixed_lanes_is_what_many_batches_take(
     max_staleness: int, equal_counts: bool
 ) -> None:
@@ -45,6 +46,7 @@ def test_the_best_modes_promise_for_96_mixed_lanes_is_what_many_batches_take(
     assert best.batch_seconds == pytest.approx(seconds_at_length(request, best.candidate), rel=0.03)
 
 
+@pytest.mark.slow
 def test_every_mode_is_simulated_for_512_lanes_and_no_more_than_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     spent: list[int] = []
     find = SplitSearch.find

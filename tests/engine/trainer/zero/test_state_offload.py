@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.engine.trainer.lent_generation import assert_equal, copy_of, lend, training_state
+from tests.slow_params import slow_but
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import LaneRole
 from worker.engine.errors import LendingError
@@ -15,7 +16,9 @@ from worker.engine.trainer.zero.state_offload import StateOffloader
 from worker.engine.types import GroupBatch, PublishedShard
 
 NUM_PAIRS = 24
-STAGES = pytest.mark.parametrize("config", [ZeroConfig.ZERO0, ZeroConfig.ZERO1, ZeroConfig.ZERO2, ZeroConfig.ZERO3])
+CONFIGS_OFFLOADED = (ZeroConfig.ZERO0, ZeroConfig.ZERO1, ZeroConfig.ZERO2, ZeroConfig.ZERO3)
+STAGES = pytest.mark.parametrize("config", slow_but([ZeroConfig.ZERO1, ZeroConfig.ZERO3], CONFIGS_OFFLOADED))
+FEW_STAGES = pytest.mark.parametrize("config", slow_but([ZeroConfig.ZERO2], CONFIGS_OFFLOADED))
 TrainerMaker = Callable[..., TrainerRank]
 
 
@@ -48,7 +51,7 @@ def test_the_next_step_equals_the_undisturbed_one(
     assert finish(lent, groups) == finish(undisturbed, groups)
 
 
-@STAGES
+@FEW_STAGES
 def test_moments_master_weights_and_gradients_are_offloaded(
     make_trainer: TrainerMaker, groups: list[GroupBatch], config: ZeroConfig
 ) -> None:
@@ -83,7 +86,7 @@ def test_the_base_of_zero_3_is_offloaded_too_and_reloaded(make_trainer: TrainerM
     assert trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False).sums == expected
 
 
-@STAGES
+@FEW_STAGES
 def test_an_abort_of_a_lent_rank_drops_the_mini_batch_and_nothing_else(
     make_trainer: TrainerMaker, groups: list[GroupBatch], config: ZeroConfig
 ) -> None:
