@@ -4689,7 +4689,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "items";
-            readonly items: readonly (components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["LendItem"] | components["schemas"]["PhaseItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"])[];
+            readonly items: readonly (components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["SlowLanesItem"] | components["schemas"]["LendItem"] | components["schemas"]["PhaseItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"])[];
         };
         readonly JsonValue: Json;
         /** @description A kind of data, and for how long it is kept. */
@@ -8305,7 +8305,7 @@ export interface components {
              */
             readonly resize: components["schemas"]["Resize"] | null;
         };
-        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["LaneStartEvent"] | components["schemas"]["LaneStallEvent"] | components["schemas"]["OutOfMemoryEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
+        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["LaneStartEvent"] | components["schemas"]["LaneStallEvent"] | components["schemas"]["OutOfMemoryEvent"] | components["schemas"]["SlowLanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
         readonly RunGroup: {
             /** @description What its runs have in common; empty for no tag, no preset or a deleted account. */
@@ -9193,6 +9193,56 @@ export interface components {
             readonly half_life_hours?: number | null;
         };
         /**
+         * SlowLanesEvent
+         * @description The lanes that are far slower than others of their kind, as a run that re-plans has measured them; a later event
+         *     replaces it.
+         */
+        readonly SlowLanesEvent: {
+            readonly seq: number;
+            readonly at: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "slow_lanes";
+            /** @description Complete batches in which it was measured. */
+            readonly batch: number;
+            /** @description By lane: its seconds ÷ those of its kind, over what it generates and trains. Empty: none is slow any more. */
+            readonly lanes: {
+                readonly [key: string]: number;
+            };
+        };
+        /**
+         * SlowLanesFields
+         * @description The lanes that are far slower than others of their kind, as a run that re-plans has measured them; a later event
+         *     replaces it.
+         */
+        readonly SlowLanesFields: {
+            /** @description Complete batches in which it was measured. */
+            readonly batch: number;
+            /** @description By lane: its seconds ÷ those of its kind, over what it generates and trains. Empty: none is slow any more. */
+            readonly lanes: {
+                readonly [key: string]: number;
+            };
+        };
+        /**
+         * SlowLanesItem
+         * @description A `slow_lanes` event in the stream.
+         */
+        readonly SlowLanesItem: {
+            /** @description The item's number in the run's stream. */
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "slow_lanes";
+            /** @description Unix time in seconds, by the driver's clock. */
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["SlowLanesFields"];
+        };
+        /**
          * SnapshotFrame
          * @description The first data for a client that gave no number or is too far behind; it must discard what it has.
          */
@@ -9566,7 +9616,7 @@ export interface components {
              */
             readonly num_per_batch: number;
         };
-        readonly StreamItem: components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["LendItem"] | components["schemas"]["PhaseItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
+        readonly StreamItem: components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["SlowLanesItem"] | components["schemas"]["LendItem"] | components["schemas"]["PhaseItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
         /**
          * SweepBody
          * @description A sweep in full.
@@ -10529,6 +10579,9 @@ export type SharePastDays = components['schemas']['SharePastDays'];
 export type ShareToSet = components['schemas']['ShareToSet'];
 export type ShareToTry = components['schemas']['ShareToTry'];
 export type SharesToTry = components['schemas']['SharesToTry'];
+export type SlowLanesEvent = components['schemas']['SlowLanesEvent'];
+export type SlowLanesFields = components['schemas']['SlowLanesFields'];
+export type SlowLanesItem = components['schemas']['SlowLanesItem'];
 export type SnapshotFrame = components['schemas']['SnapshotFrame'];
 export type SoftwareEvent = components['schemas']['SoftwareEvent'];
 export type SoftwareFields = components['schemas']['SoftwareFields'];
@@ -15370,6 +15423,8 @@ export const samplesEventPurposeValues: ReadonlyArray<FlattenedDeepRequired<comp
 export const samplesFieldsPurposeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesFields"]["purpose"]> = ["train", "evaluate", "request"];
 export const samplesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesItem"]["type"]> = ["samples"];
 export const sdeTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SdeType"]> = ["flow", "cps", "dance"];
+export const slowLanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SlowLanesEvent"]["type"]> = ["slow_lanes"];
+export const slowLanesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SlowLanesItem"]["type"]> = ["slow_lanes"];
 export const snapshotFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SnapshotFrame"]["kind"]> = ["snapshot"];
 export const softwareEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SoftwareEvent"]["type"]> = ["software"];
 export const softwareItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SoftwareItem"]["type"]> = ["software"];
