@@ -5654,7 +5654,7 @@ export interface components {
          * @description Names of curves: one value for each batch.
          * @enum {string}
          */
-        readonly Metric: "reward/mean" | "reward/std" | "reward/part/{name}" | "reward/missing/{name}" | "reward/retries/{name}" | "reward/hacking_suspected" | "reward/zero_std_share" | "reward/resampled_groups" | "policy/skipped_optimizer_steps" | "policy/kl" | "policy/ratio_mean" | "policy/ratio_max_deviation" | "policy/clip_fraction" | "policy/loss" | "policy/grad_norm" | "policy/learning_rate" | "speed/images_per_second" | "speed/batch_seconds" | "speed/generate_seconds" | "speed/train_seconds" | "staleness/mean" | "staleness/max" | "staleness/policy_version" | "lanes/idle_share" | "eval/reward" | "eval/part/{name}";
+        readonly Metric: "reward/mean" | "reward/std" | "reward/part/{name}" | "reward/missing/{name}" | "reward/retries/{name}" | "reward/hacking_suspected" | "reward/zero_std_share" | "reward/resampled_groups" | "policy/skipped_optimizer_steps" | "policy/kl" | "policy/ratio_mean" | "policy/ratio_max_deviation" | "policy/clip_fraction" | "policy/loss" | "policy/grad_norm" | "policy/learning_rate" | "speed/images_per_second" | "speed/batch_seconds" | "speed/generate_seconds" | "speed/train_seconds" | "speed/padding_seconds" | "staleness/mean" | "staleness/max" | "staleness/policy_version" | "lanes/idle_share" | "eval/reward" | "eval/part/{name}";
         /**
          * MetricsEvent
          * @description Values keyed by `worker.contracts.metric_names`. `batch` counts complete batches, from 1.
@@ -9339,7 +9339,8 @@ export interface components {
             readonly num_samples: number;
             /**
              * @description Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
-             *     scored, micro-batches trained; 0 for work whose cost has no unit.
+             *     scored, passes of training (micro-batches, and passes of weight 0 beside them); 0 for work whose cost has no
+             *     unit.
              * @default 0
              */
             readonly num_units: number;
@@ -9841,7 +9842,8 @@ export interface components {
             readonly num_samples: number;
             /**
              * @description Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
-             *     scored, micro-batches trained; 0 for work whose cost has no unit.
+             *     scored, passes of training (micro-batches, and passes of weight 0 beside them); 0 for work whose cost has no
+             *     unit.
              * @default 0
              */
             readonly num_units: number;
@@ -15349,7 +15351,7 @@ export const logFieldsLevelValues: ReadonlyArray<FlattenedDeepRequired<component
 export const logItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogItem"]["type"]> = ["log"];
 export const logLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogLevel"]> = ["debug", "info", "warning", "error"];
 export const messageFormValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MessageForm"]> = ["standard", "slack", "discord", "email"];
-export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "reward/resampled_groups", "policy/skipped_optimizer_steps", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
+export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "reward/resampled_groups", "policy/skipped_optimizer_steps", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "speed/padding_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
 export const metricsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsEvent"]["type"]> = ["metrics"];
 export const metricsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsItem"]["type"]> = ["metrics"];
 export const mirrorKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MirrorKind"]> = ["wandb", "wandb_offline", "mlflow", "tensorboard"];
