@@ -1311,6 +1311,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/lane-seconds": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description What a trajectory, a micro-batch and a scored sample take on each lane, as the run has measured it, beside
+         *     lanes with the same device: which lane, and which trainer rank, is slower than its peers.
+         */
+        readonly get: operations["runs_lane_seconds_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/lane-states": {
         readonly parameters: {
             readonly query?: never;
@@ -4862,6 +4882,15 @@ export interface components {
          * @enum {string}
          */
         readonly LaneRole: "rollout" | "trainer" | "reward";
+        /**
+         * LaneSeconds
+         * @description Measured seconds of a unit of work by lane, in order of work and lane.
+         */
+        readonly LaneSeconds: {
+            /** @description Complete batches in which they were measured; 0 before the first. */
+            readonly num_batches: number;
+            readonly seconds: readonly components["schemas"]["WorkSeconds"][];
+        };
         /**
          * LaneSpec
          * @description Lanes that the run asks the pool for, by role. A lane is one GPU, or several of a node where a pool admin has set
@@ -10137,6 +10166,34 @@ export interface components {
             readonly relative_error: number | null;
         };
         /**
+         * WorkSeconds
+         * @description What a unit of one kind of work takes on one lane.
+         */
+        readonly WorkSeconds: {
+            /** @description `gang` for all trainer lanes together, where they train in step (ZeRO 2 and 3). */
+            readonly lane: string;
+            /**
+             * @description `generate`: a trajectory, decoding included. `accumulate`: a micro-batch. `score`: an image or clip.
+             * @enum {string}
+             */
+            readonly work: "generate" | "accumulate" | "score";
+            /** @description Of a unit, in a call of `num_units`. */
+            readonly seconds: number;
+            /** @description Units of a call that all lanes are compared at: the median of the most that each was measured at. */
+            readonly num_units: number;
+            /** @description Standard error of the measured seconds of a unit ÷ their mean; null where too few were measured to tell. */
+            readonly relative_error: number | null;
+            /**
+             * @description Its seconds ÷ the median of its peers', the lanes with the same device at the same work, itself among them; null
+             *     where fewer than three were measured well enough.
+             */
+            readonly times_peers: number | null;
+            /** @description Number of lanes that it was compared with, itself among them; 0 where it was not. */
+            readonly num_peers: number;
+            /** @description Whether it is slower than its peers by more than healthy cards of one model differ, and than chance explains. */
+            readonly is_slow: boolean;
+        };
+        /**
          * ZeroConfig
          * @description Named DeepSpeed configurations: the JSON files of these names.
          * @enum {string}
@@ -10317,6 +10374,7 @@ export type LaneMove = components['schemas']['LaneMove'];
 export type LaneMovePage = components['schemas']['LaneMovePage'];
 export type LaneProgress = components['schemas']['LaneProgress'];
 export type LaneRole = components['schemas']['LaneRole'];
+export type LaneSeconds = components['schemas']['LaneSeconds'];
 export type LaneSpec = components['schemas']['LaneSpec'];
 export type LaneStallEvent = components['schemas']['LaneStallEvent'];
 export type LaneStallFields = components['schemas']['LaneStallFields'];
@@ -10651,6 +10709,7 @@ export type Webhook = components['schemas']['Webhook'];
 export type WebhookPage = components['schemas']['WebhookPage'];
 export type WhenSpentEnum = components['schemas']['WhenSpentEnum'];
 export type WorkCost = components['schemas']['WorkCost'];
+export type WorkSeconds = components['schemas']['WorkSeconds'];
 export type ZeroConfig = components['schemas']['ZeroConfig'];
 export type ResponseRefusal = components['responses']['Refusal'];
 export type $defs = Record<string, never>;
@@ -13285,6 +13344,31 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly runs_lane_seconds_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["LaneSeconds"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_lane_states_retrieve: {
         readonly parameters: {
             readonly query?: {
@@ -15456,4 +15540,5 @@ export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["sche
 export const verdictRewardValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["VerdictReward"]> = ["shape_judge"];
 export const viewQueryGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ViewQueryGroupEnum"]> = ["project", "state", "tag", "user", "pool", "model", "preset", "algorithm"];
 export const whenSpentEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["WhenSpentEnum"]> = ["warn", "hold", "stop"];
+export const workSecondsWorkValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["WorkSeconds"]["work"]> = ["generate", "accumulate", "score"];
 export const zeroConfigValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ZeroConfig"]> = ["zero0", "zero1", "zero1_cpuoffload", "zero2", "zero2_cpuoffload", "zero3", "zero3_optimizer_cpuoffload", "zero3_cpuoffload"];
