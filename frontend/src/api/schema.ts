@@ -1488,7 +1488,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description What the planner chose for the newest attempt of a run with `placement: auto`, and why. */
+        /**
+         * @description What the planner chose for the newest attempt of a run with `placement: auto`, and why; and all plans that
+         *     the run has worked by, each with what it predicted and what was measured.
+         */
         readonly get: operations["runs_plan_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -4349,6 +4352,24 @@ export interface components {
             readonly reason: string;
         };
         /**
+         * GradedPlanStep
+         * @description One of the plans that a run has worked by, and what came of it.
+         */
+        readonly GradedPlanStep: {
+            readonly attempt: number;
+            readonly revision: number;
+            readonly since_batch: number;
+            readonly reason: string;
+            readonly num_rollout: number;
+            readonly num_trainer: number;
+            readonly batch_seconds: number;
+            readonly promise: components["schemas"]["PlanPromise"] | null;
+            /** @description Mean seconds of the batches under the plan, its first left out; null before there is one. */
+            readonly measured_seconds: number | null;
+            /** @description Measured ÷ predicted seconds of a batch − 1: above 0 where batches took longer than predicted. */
+            readonly relative_error: number | null;
+        };
+        /**
          * GroupOfBatch
          * @description What became of one group of a batch.
          */
@@ -6732,25 +6753,6 @@ export interface components {
             readonly move_seconds: number;
         };
         /**
-         * PlanStep
-         * @description One of the plans that a run has worked by.
-         */
-        readonly PlanStep: {
-            readonly attempt: number;
-            /** @description Number of the plan among the run's plans, from 1. */
-            readonly revision: number;
-            /** @description Number of complete batches when the plan took effect. */
-            readonly since_batch: number;
-            /** @description Why the run uses it. */
-            readonly reason: string;
-            readonly num_rollout: number;
-            readonly num_trainer: number;
-            /** @description Predicted seconds of a batch. */
-            readonly batch_seconds: number;
-            /** @description What the change was predicted to gain and to take; null for the plan that an attempt began with. */
-            readonly promise: components["schemas"]["PlanPromise"] | null;
-        };
-        /**
          * PlannedBatchBody
          * @description From the report of one version to that of the next.
          */
@@ -8372,7 +8374,7 @@ export interface components {
             /** @description The plan; null where the user chose placement, and before lanes were given. */
             readonly plan: components["schemas"]["RevisedPlan"] | null;
             /** @description All plans of the run, the oldest first. */
-            readonly steps: readonly components["schemas"]["PlanStep"][];
+            readonly steps: readonly components["schemas"]["GradedPlanStep"][];
         };
         /** RunProject */
         readonly RunProject: {
@@ -10335,6 +10337,7 @@ export type GpuTopology = components['schemas']['GpuTopology'];
 export type GpuUse = components['schemas']['GpuUse'];
 export type GpuUsePage = components['schemas']['GpuUsePage'];
 export type GpusToTest = components['schemas']['GpusToTest'];
+export type GradedPlanStep = components['schemas']['GradedPlanStep'];
 export type GroupOfBatch = components['schemas']['GroupOfBatch'];
 export type GroupOutcome = components['schemas']['GroupOutcome'];
 export type GroupsEvent = components['schemas']['GroupsEvent'];
@@ -10491,7 +10494,6 @@ export type PlanFields = components['schemas']['PlanFields'];
 export type PlanItem = components['schemas']['PlanItem'];
 export type PlanPreview = components['schemas']['PlanPreview'];
 export type PlanPromise = components['schemas']['PlanPromise'];
-export type PlanStep = components['schemas']['PlanStep'];
 export type PlannedBatch = components['schemas']['PlannedBatch'];
 export type PlannedScoring = components['schemas']['PlannedScoring'];
 export type PlannedSpan = components['schemas']['PlannedSpan'];
