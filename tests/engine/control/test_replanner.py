@@ -15,6 +15,7 @@ from worker.contracts.resizing import Resize, ResizeCause, ResizeReport, ResizeS
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control import replanner as replanner_module
 from worker.engine.control.replanner import Replanner
+from worker.scheduling.core.spread_share import SpreadShare
 from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion
 
 
@@ -97,7 +98,9 @@ class Setup:
     def begin(self, batch: int) -> None:
         """A scheduler begins after `batch` complete batches."""
         costs = SimpleNamespace(measured=dict, seconds=lambda *which: None)
-        self.state = SimpleNamespace(batches_completed=batch, costs=costs)
+        self.spread = SpreadShare()
+        work = SimpleNamespace(spread=self.spread)
+        self.state = SimpleNamespace(batches_completed=batch, costs=costs, work=work)
         scheduler: Any = SimpleNamespace(state=self.state, revise=lambda *switches: None)
         self.replanner.begin(scheduler)
 
@@ -194,6 +197,16 @@ def test_an_answer_that_was_asked_for_before_a_rewind_is_dropped(setup: Setup) -
     setup.process.is_answered = True
     setup.replanner.step()
     assert setup.resizer.resizes == []
+
+
+def test_a_question_carries_the_share_of_groups_without_spread_that_the_run_has_measured(setup: Setup) -> None:
+    setup.begin(0)
+    for number in range(400):
+        setup.spread.observe(has_spread=number % 2 == 0)
+    setup.state.batches_completed = 1
+    setup.replanner.batch_complete()
+    (question,) = setup.process.questions
+    assert question.share_without_spread == pytest.approx(0.5, abs=0.05)
 
 
 def slow_lanes_told(client: Any) -> list[tuple[int, dict[str, float]]]:

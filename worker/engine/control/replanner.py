@@ -118,6 +118,7 @@ class Replanner:
             fragment_size=self.fragment_size,
             can_lend=self._supervisor.gang_pipeline.trainers_generate,
             measured=dump_costs(scheduler.state.costs.measured()),
+            share_without_spread=scheduler.state.work.spread.without_spread,
             batches_left=self._batches_left,
             move_seconds=self._move_seconds(scheduler),
             num_changes=self._cadence.num_changes,
