@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork
-from worker.engine.actors.reports import CallReport, LaneProgress
+from worker.engine.actors.reports import CallProgress, CallReport
 from worker.engine.control.lane_watchdog import (
     ASK_SECONDS,
     FIRST_LIMIT_SECONDS,
@@ -34,8 +34,8 @@ class WatchedLanes:
     def ask_progress(self, lane: str) -> Any:
         return lane
 
-    def progress_told(self, asked: Any) -> LaneProgress | None:
-        told = LaneProgress(num_steps=self.num_steps.get(asked, 0), stack=("generate (rollout.py:1)",))
+    def progress_told(self, asked: Any) -> CallProgress | None:
+        told = CallProgress(num_steps=self.num_steps.get(asked, 0), stack=("generate (rollout.py:1)",))
         return None if asked in self.stopped else told
 
 
