@@ -88,7 +88,7 @@ function Compared({ row }: { row: WorkSeconds }) {
   if (row.times_peers === null) return <span class="muted">–</span>;
   return (
     <>
-      {row.is_slow && <span class="tag slow">slower than its peers</span>} {number(row.times_peers)} ×{" "}
+      {row.is_slow && <span class="tag slow">slower than its peers</span>} {row.times_peers.toFixed(2)} ×{" "}
       <span class="muted">the median of {row.num_peers}</span>
     </>
   );
