@@ -76,6 +76,7 @@ run_urls = [
     path("trace", telemetry.TraceView.as_view()),
     path("fragments/<int:batch>/<int:group>/<int:fragment>", run_fragments.FragmentView.as_view()),
     path("bubbles", telemetry.BubblesView.as_view()),
+    path("lane-seconds", telemetry.LaneSecondsView.as_view()),
     path("lending", telemetry.LendingView.as_view()),
     path("staleness", telemetry.StalenessView.as_view()),
     path("prompts", telemetry.PromptsView.as_view()),

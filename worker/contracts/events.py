@@ -26,7 +26,14 @@ from worker.contracts.base import (
     Text,
     Value,
 )
-from worker.contracts.lane_events import LanesEvent, LaneStallEvent, LaneStartEvent, LendEvent, OutOfMemoryEvent
+from worker.contracts.lane_events import (
+    LanesEvent,
+    LaneStallEvent,
+    LaneStartEvent,
+    LendEvent,
+    OutOfMemoryEvent,
+    SlowLanesEvent,
+)
 from worker.contracts.names import LaneRole
 from worker.contracts.sample_reports import GroupOutcome, SampleInfo
 from worker.contracts.sections import PipelineSpec
@@ -308,6 +315,7 @@ RunEvent = Annotated[
     | LaneStartEvent
     | LaneStallEvent
     | OutOfMemoryEvent
+    | SlowLanesEvent
     | StateEvent
     | ResumedEvent
     | MetricsEvent

@@ -1,4 +1,4 @@
-"""What a run reports of its lanes: which it has, that they start, hang, lack memory, or are lent."""
+"""What a run reports of its lanes: which it has, that they start, hang, lack memory, are slow, or are lent."""
 
 from typing import Annotated, Literal
 
@@ -6,7 +6,7 @@ from pydantic import Field
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.any_event import Event, PositiveDuration
-from worker.contracts.base import MAX_CLOCK_SECONDS, Count, Duration, Index, LaneId, Text, UnixTime
+from worker.contracts.base import MAX_CLOCK_SECONDS, Count, Duration, Index, LaneId, Magnitude, Text, UnixTime
 from worker.contracts.lanes import LaneInfo, LaneWork, StallState, StartStep
 from worker.contracts.memory_shortages import MemoryShortage
 from worker.contracts.resizing import ResizeReport
@@ -60,6 +60,17 @@ class OutOfMemoryEvent(Event):
     shortage: MemoryShortage
     sentence: Text
     """What happened and what the plan had said, without the lane's name, which comes first."""
+
+
+class SlowLanesEvent(Event):
+    """The lanes that are far slower than others of their kind, as a run that re-plans has measured them; a later event
+    replaces it."""
+
+    type: Literal["slow_lanes"] = "slow_lanes"
+    batch: Index
+    """Complete batches in which it was measured."""
+    lanes: dict[LaneId, Magnitude]
+    """By lane: its seconds ÷ those of its kind, over what it generates and trains. Empty: none is slow any more."""
 
 
 class LendEvent(Event):

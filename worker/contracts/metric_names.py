@@ -41,6 +41,9 @@ class Metric(StrEnum):
     BATCH_SECONDS = "speed/batch_seconds"
     GENERATE_SECONDS = "speed/generate_seconds"
     TRAIN_SECONDS = "speed/train_seconds"
+    PADDING_SECONDS = "speed/padding_seconds"
+    """The part of `speed/train_seconds` that went into passes of weight 0, which trainer lanes make so that ranks in
+    step have equally many: what they lose to ranks that take work by their speed. Only with ZeRO 2 and 3."""
     STALENESS_MEAN = "staleness/mean"
     STALENESS_MAX = "staleness/max"
     POLICY_VERSION = "staleness/policy_version"

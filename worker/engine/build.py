@@ -79,6 +79,7 @@ def build_components(
         algorithm=None if spec.pipeline.max_staleness else spec.algorithm,
         clock=clock,
         monitored=[reward.key for reward in spec.rewards if reward.watched],
+        ranks_in_step=spec.deepspeed.zero_stage >= 2,
     )
     evaluations = EvaluationManager(
         spec=spec,

@@ -173,6 +173,8 @@ export const api = {
     call("GET", "/api/v1/runs/{run_id}/fragments/{batch}/{group}/{fragment}", { path: { run_id, ...fragment } }),
   bubbles: (run: string, from?: number, to?: number) =>
     call("GET", "/api/v1/runs/{run_id}/bubbles", { ...of(run), query: { from, to } }),
+  /** What a unit of work takes on each lane, beside its peers. */
+  laneSeconds: (run: string) => call("GET", "/api/v1/runs/{run_id}/lane-seconds", of(run)),
   plan: (run: string) => call("GET", "/api/v1/runs/{run_id}/plan", of(run)),
   lending: (run: string) => call("GET", "/api/v1/runs/{run_id}/lending", of(run)),
   /** How stale the trajectories of each batch were, in at most `max_columns` columns. */

@@ -1311,6 +1311,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/lane-seconds": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description What a trajectory, a micro-batch and a scored sample take on each lane, as the run has measured it, beside
+         *     lanes with the same device: which lane, and which trainer rank, is slower than its peers.
+         */
+        readonly get: operations["runs_lane_seconds_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/lane-states": {
         readonly parameters: {
             readonly query?: never;
@@ -1468,7 +1488,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description What the planner chose for the newest attempt of a run with `placement: auto`, and why. */
+        /**
+         * @description What the planner chose for the newest attempt of a run with `placement: auto`, and why; and all plans that
+         *     the run has worked by, each with what it predicted and what was measured.
+         */
         readonly get: operations["runs_plan_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -4329,6 +4352,24 @@ export interface components {
             readonly reason: string;
         };
         /**
+         * GradedPlanStep
+         * @description One of the plans that a run has worked by, and what came of it.
+         */
+        readonly GradedPlanStep: {
+            readonly attempt: number;
+            readonly revision: number;
+            readonly since_batch: number;
+            readonly reason: string;
+            readonly num_rollout: number;
+            readonly num_trainer: number;
+            readonly batch_seconds: number;
+            readonly promise: components["schemas"]["PlanPromise"] | null;
+            /** @description Mean seconds of the batches under the plan, its first left out; null before there is one. */
+            readonly measured_seconds: number | null;
+            /** @description Measured ÷ predicted seconds of a batch − 1: above 0 where batches took longer than predicted. */
+            readonly relative_error: number | null;
+        };
+        /**
          * GroupOfBatch
          * @description What became of one group of a batch.
          */
@@ -4689,7 +4730,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "items";
-            readonly items: readonly (components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["LendItem"] | components["schemas"]["PhaseItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"])[];
+            readonly items: readonly (components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["SlowLanesItem"] | components["schemas"]["LendItem"] | components["schemas"]["PhaseItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"])[];
         };
         readonly JsonValue: Json;
         /** @description A kind of data, and for how long it is kept. */
@@ -4862,6 +4903,15 @@ export interface components {
          * @enum {string}
          */
         readonly LaneRole: "rollout" | "trainer" | "reward";
+        /**
+         * LaneSeconds
+         * @description Measured seconds of a unit of work by lane, in order of work and lane.
+         */
+        readonly LaneSeconds: {
+            /** @description Complete batches in which they were measured; 0 before the first. */
+            readonly num_batches: number;
+            readonly seconds: readonly components["schemas"]["WorkSeconds"][];
+        };
         /**
          * LaneSpec
          * @description Lanes that the run asks the pool for, by role. A lane is one GPU, or several of a node where a pool admin has set
@@ -5654,7 +5704,7 @@ export interface components {
          * @description Names of curves: one value for each batch.
          * @enum {string}
          */
-        readonly Metric: "reward/mean" | "reward/std" | "reward/part/{name}" | "reward/missing/{name}" | "reward/retries/{name}" | "reward/hacking_suspected" | "reward/zero_std_share" | "reward/resampled_groups" | "policy/skipped_optimizer_steps" | "policy/kl" | "policy/ratio_mean" | "policy/ratio_max_deviation" | "policy/clip_fraction" | "policy/loss" | "policy/grad_norm" | "policy/learning_rate" | "speed/images_per_second" | "speed/batch_seconds" | "speed/generate_seconds" | "speed/train_seconds" | "staleness/mean" | "staleness/max" | "staleness/policy_version" | "lanes/idle_share" | "eval/reward" | "eval/part/{name}";
+        readonly Metric: "reward/mean" | "reward/std" | "reward/part/{name}" | "reward/missing/{name}" | "reward/retries/{name}" | "reward/hacking_suspected" | "reward/zero_std_share" | "reward/resampled_groups" | "policy/skipped_optimizer_steps" | "policy/kl" | "policy/ratio_mean" | "policy/ratio_max_deviation" | "policy/clip_fraction" | "policy/loss" | "policy/grad_norm" | "policy/learning_rate" | "speed/images_per_second" | "speed/batch_seconds" | "speed/generate_seconds" | "speed/train_seconds" | "speed/padding_seconds" | "staleness/mean" | "staleness/max" | "staleness/policy_version" | "lanes/idle_share" | "eval/reward" | "eval/part/{name}";
         /**
          * MetricsEvent
          * @description Values keyed by `worker.contracts.metric_names`. `batch` counts complete batches, from 1.
@@ -6701,25 +6751,6 @@ export interface components {
             readonly predicted_move_seconds: number;
             /** @description Seconds for which it did. */
             readonly move_seconds: number;
-        };
-        /**
-         * PlanStep
-         * @description One of the plans that a run has worked by.
-         */
-        readonly PlanStep: {
-            readonly attempt: number;
-            /** @description Number of the plan among the run's plans, from 1. */
-            readonly revision: number;
-            /** @description Number of complete batches when the plan took effect. */
-            readonly since_batch: number;
-            /** @description Why the run uses it. */
-            readonly reason: string;
-            readonly num_rollout: number;
-            readonly num_trainer: number;
-            /** @description Predicted seconds of a batch. */
-            readonly batch_seconds: number;
-            /** @description What the change was predicted to gain and to take; null for the plan that an attempt began with. */
-            readonly promise: components["schemas"]["PlanPromise"] | null;
         };
         /**
          * PlannedBatchBody
@@ -8305,7 +8336,7 @@ export interface components {
              */
             readonly resize: components["schemas"]["Resize"] | null;
         };
-        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["LaneStartEvent"] | components["schemas"]["LaneStallEvent"] | components["schemas"]["OutOfMemoryEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
+        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["LaneStartEvent"] | components["schemas"]["LaneStallEvent"] | components["schemas"]["OutOfMemoryEvent"] | components["schemas"]["SlowLanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["GroupsEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["RewardHackingEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["SoftwareEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"] | components["schemas"]["HeartbeatFrame"];
         readonly RunGroup: {
             /** @description What its runs have in common; empty for no tag, no preset or a deleted account. */
@@ -8343,7 +8374,7 @@ export interface components {
             /** @description The plan; null where the user chose placement, and before lanes were given. */
             readonly plan: components["schemas"]["RevisedPlan"] | null;
             /** @description All plans of the run, the oldest first. */
-            readonly steps: readonly components["schemas"]["PlanStep"][];
+            readonly steps: readonly components["schemas"]["GradedPlanStep"][];
         };
         /** RunProject */
         readonly RunProject: {
@@ -9193,6 +9224,56 @@ export interface components {
             readonly half_life_hours?: number | null;
         };
         /**
+         * SlowLanesEvent
+         * @description The lanes that are far slower than others of their kind, as a run that re-plans has measured them; a later event
+         *     replaces it.
+         */
+        readonly SlowLanesEvent: {
+            readonly seq: number;
+            readonly at: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "slow_lanes";
+            /** @description Complete batches in which it was measured. */
+            readonly batch: number;
+            /** @description By lane: its seconds ÷ those of its kind, over what it generates and trains. Empty: none is slow any more. */
+            readonly lanes: {
+                readonly [key: string]: number;
+            };
+        };
+        /**
+         * SlowLanesFields
+         * @description The lanes that are far slower than others of their kind, as a run that re-plans has measured them; a later event
+         *     replaces it.
+         */
+        readonly SlowLanesFields: {
+            /** @description Complete batches in which it was measured. */
+            readonly batch: number;
+            /** @description By lane: its seconds ÷ those of its kind, over what it generates and trains. Empty: none is slow any more. */
+            readonly lanes: {
+                readonly [key: string]: number;
+            };
+        };
+        /**
+         * SlowLanesItem
+         * @description A `slow_lanes` event in the stream.
+         */
+        readonly SlowLanesItem: {
+            /** @description The item's number in the run's stream. */
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "slow_lanes";
+            /** @description Unix time in seconds, by the driver's clock. */
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["SlowLanesFields"];
+        };
+        /**
          * SnapshotFrame
          * @description The first data for a client that gave no number or is too far behind; it must discard what it has.
          */
@@ -9289,7 +9370,8 @@ export interface components {
             readonly num_samples: number;
             /**
              * @description Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
-             *     scored, micro-batches trained; 0 for work whose cost has no unit.
+             *     scored, passes of training (micro-batches, and passes of weight 0 beside them); 0 for work whose cost has no
+             *     unit.
              * @default 0
              */
             readonly num_units: number;
@@ -9566,7 +9648,7 @@ export interface components {
              */
             readonly num_per_batch: number;
         };
-        readonly StreamItem: components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["LendItem"] | components["schemas"]["PhaseItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
+        readonly StreamItem: components["schemas"]["LanesItem"] | components["schemas"]["LaneStartItem"] | components["schemas"]["LaneStallItem"] | components["schemas"]["OutOfMemoryItem"] | components["schemas"]["SlowLanesItem"] | components["schemas"]["LendItem"] | components["schemas"]["PhaseItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["GroupsItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["RewardHackingItem"] | components["schemas"]["QueueItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["SoftwareItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"] | components["schemas"]["CommandItem"];
         /**
          * SweepBody
          * @description A sweep in full.
@@ -9791,7 +9873,8 @@ export interface components {
             readonly num_samples: number;
             /**
              * @description Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
-             *     scored, micro-batches trained; 0 for work whose cost has no unit.
+             *     scored, passes of training (micro-batches, and passes of weight 0 beside them); 0 for work whose cost has no
+             *     unit.
              * @default 0
              */
             readonly num_units: number;
@@ -10085,6 +10168,34 @@ export interface components {
             readonly relative_error: number | null;
         };
         /**
+         * WorkSeconds
+         * @description What a unit of one kind of work takes on one lane.
+         */
+        readonly WorkSeconds: {
+            /** @description `gang` for all trainer lanes together, where they train in step (ZeRO 2 and 3). */
+            readonly lane: string;
+            /**
+             * @description `generate`: a trajectory, decoding included. `accumulate`: a micro-batch. `score`: an image or clip.
+             * @enum {string}
+             */
+            readonly work: "generate" | "accumulate" | "score";
+            /** @description Of a unit, in a call of `num_units`. */
+            readonly seconds: number;
+            /** @description Units of a call that all lanes are compared at: the median of the most that each was measured at. */
+            readonly num_units: number;
+            /** @description Standard error of the measured seconds of a unit ÷ their mean; null where too few were measured to tell. */
+            readonly relative_error: number | null;
+            /**
+             * @description Its seconds ÷ the median of its peers', the lanes with the same device at the same work, itself among them; null
+             *     where fewer than three were measured well enough.
+             */
+            readonly times_peers: number | null;
+            /** @description Number of lanes that it was compared with, itself among them; 0 where it was not. */
+            readonly num_peers: number;
+            /** @description Whether it is slower than its peers by more than healthy cards of one model differ, and than chance explains. */
+            readonly is_slow: boolean;
+        };
+        /**
          * ZeroConfig
          * @description Named DeepSpeed configurations: the JSON files of these names.
          * @enum {string}
@@ -10226,6 +10337,7 @@ export type GpuTopology = components['schemas']['GpuTopology'];
 export type GpuUse = components['schemas']['GpuUse'];
 export type GpuUsePage = components['schemas']['GpuUsePage'];
 export type GpusToTest = components['schemas']['GpusToTest'];
+export type GradedPlanStep = components['schemas']['GradedPlanStep'];
 export type GroupOfBatch = components['schemas']['GroupOfBatch'];
 export type GroupOutcome = components['schemas']['GroupOutcome'];
 export type GroupsEvent = components['schemas']['GroupsEvent'];
@@ -10265,6 +10377,7 @@ export type LaneMove = components['schemas']['LaneMove'];
 export type LaneMovePage = components['schemas']['LaneMovePage'];
 export type LaneProgress = components['schemas']['LaneProgress'];
 export type LaneRole = components['schemas']['LaneRole'];
+export type LaneSeconds = components['schemas']['LaneSeconds'];
 export type LaneSpec = components['schemas']['LaneSpec'];
 export type LaneStallEvent = components['schemas']['LaneStallEvent'];
 export type LaneStallFields = components['schemas']['LaneStallFields'];
@@ -10381,7 +10494,6 @@ export type PlanFields = components['schemas']['PlanFields'];
 export type PlanItem = components['schemas']['PlanItem'];
 export type PlanPreview = components['schemas']['PlanPreview'];
 export type PlanPromise = components['schemas']['PlanPromise'];
-export type PlanStep = components['schemas']['PlanStep'];
 export type PlannedBatch = components['schemas']['PlannedBatch'];
 export type PlannedScoring = components['schemas']['PlannedScoring'];
 export type PlannedSpan = components['schemas']['PlannedSpan'];
@@ -10529,6 +10641,9 @@ export type SharePastDays = components['schemas']['SharePastDays'];
 export type ShareToSet = components['schemas']['ShareToSet'];
 export type ShareToTry = components['schemas']['ShareToTry'];
 export type SharesToTry = components['schemas']['SharesToTry'];
+export type SlowLanesEvent = components['schemas']['SlowLanesEvent'];
+export type SlowLanesFields = components['schemas']['SlowLanesFields'];
+export type SlowLanesItem = components['schemas']['SlowLanesItem'];
 export type SnapshotFrame = components['schemas']['SnapshotFrame'];
 export type SoftwareEvent = components['schemas']['SoftwareEvent'];
 export type SoftwareFields = components['schemas']['SoftwareFields'];
@@ -10596,6 +10711,7 @@ export type Webhook = components['schemas']['Webhook'];
 export type WebhookPage = components['schemas']['WebhookPage'];
 export type WhenSpentEnum = components['schemas']['WhenSpentEnum'];
 export type WorkCost = components['schemas']['WorkCost'];
+export type WorkSeconds = components['schemas']['WorkSeconds'];
 export type ZeroConfig = components['schemas']['ZeroConfig'];
 export type ResponseRefusal = components['responses']['Refusal'];
 export type $defs = Record<string, never>;
@@ -13230,6 +13346,31 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly runs_lane_seconds_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Names of fields, with commas between them: the answer, or each of its rows, has these alone. */
+                readonly fields?: string;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["LaneSeconds"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_lane_states_retrieve: {
         readonly parameters: {
             readonly query?: {
@@ -15296,7 +15437,7 @@ export const logFieldsLevelValues: ReadonlyArray<FlattenedDeepRequired<component
 export const logItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogItem"]["type"]> = ["log"];
 export const logLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogLevel"]> = ["debug", "info", "warning", "error"];
 export const messageFormValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MessageForm"]> = ["standard", "slack", "discord", "email"];
-export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "reward/resampled_groups", "policy/skipped_optimizer_steps", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
+export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "reward/resampled_groups", "policy/skipped_optimizer_steps", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "speed/padding_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
 export const metricsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsEvent"]["type"]> = ["metrics"];
 export const metricsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsItem"]["type"]> = ["metrics"];
 export const mirrorKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MirrorKind"]> = ["wandb", "wandb_offline", "mlflow", "tensorboard"];
@@ -15370,6 +15511,8 @@ export const samplesEventPurposeValues: ReadonlyArray<FlattenedDeepRequired<comp
 export const samplesFieldsPurposeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesFields"]["purpose"]> = ["train", "evaluate", "request"];
 export const samplesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesItem"]["type"]> = ["samples"];
 export const sdeTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SdeType"]> = ["flow", "cps", "dance"];
+export const slowLanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SlowLanesEvent"]["type"]> = ["slow_lanes"];
+export const slowLanesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SlowLanesItem"]["type"]> = ["slow_lanes"];
 export const snapshotFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SnapshotFrame"]["kind"]> = ["snapshot"];
 export const softwareEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SoftwareEvent"]["type"]> = ["software"];
 export const softwareItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SoftwareItem"]["type"]> = ["software"];
@@ -15399,4 +15542,5 @@ export const vendorValues: ReadonlyArray<FlattenedDeepRequired<components>["sche
 export const verdictRewardValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["VerdictReward"]> = ["shape_judge"];
 export const viewQueryGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ViewQueryGroupEnum"]> = ["project", "state", "tag", "user", "pool", "model", "preset", "algorithm"];
 export const whenSpentEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["WhenSpentEnum"]> = ["warn", "hold", "stop"];
+export const workSecondsWorkValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["WorkSeconds"]["work"]> = ["generate", "accumulate", "score"];
 export const zeroConfigValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ZeroConfig"]> = ["zero0", "zero1", "zero1_cpuoffload", "zero2", "zero2_cpuoffload", "zero3", "zero3_optimizer_cpuoffload", "zero3_cpuoffload"];

@@ -83,8 +83,8 @@ export const METRIC_PANELS: readonly Curated[] = [
   {
     id: "seconds",
     title: "Seconds per batch",
-    help: "The whole batch, and what lanes spent generating and training.",
-    keys: ["speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds"],
+    help: "The whole batch, what lanes spent generating and training, and of that on passes of weight 0 (ZeRO 2 and 3).",
+    keys: ["speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "speed/padding_seconds"],
     unit: "s",
   },
   {

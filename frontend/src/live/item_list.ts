@@ -6,7 +6,14 @@ import { SequenceGate } from "./sequence_gate.ts";
 
 /** Types of the items that panels look for one by one. The others change what is read over REST, and of a day's run
  * there are far too many to keep. */
-export const PANEL_TYPES = ["lane_stall", "lane_start", "out_of_memory", "resumed", "reward_hacking"] as const;
+export const PANEL_TYPES = [
+  "lane_stall",
+  "lane_start",
+  "out_of_memory",
+  "resumed",
+  "reward_hacking",
+  "slow_lanes",
+] as const;
 export type PanelItem = Extract<StreamItem, { readonly type: (typeof PANEL_TYPES)[number] }>;
 
 /** An item that does not come in bulk. */

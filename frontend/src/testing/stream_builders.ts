@@ -13,6 +13,7 @@ import type {
   ResumedItem,
   RewardHackingFields,
   RewardHackingItem,
+  SlowLanesItem,
   Span,
   SpansItem,
   StreamItem,
@@ -65,6 +66,11 @@ export function laneStallItem(fields: Partial<LaneStallFields> = {}, stream_seq 
 export function outOfMemoryItem(lane: string, sentence: string, stream_seq = 1): OutOfMemoryItem {
   const shortage = { work: "decode", asked_bytes: null, capacity_bytes: null, planned_bytes: {}, remedy: "" };
   return { ...envelope({ stream_seq }), type: "out_of_memory", body: { lane, sentence, shortage } };
+}
+
+/** Measured in 4 batches. */
+export function slowLanesItem(lanes: Readonly<Record<string, number>>, stream_seq = 1): SlowLanesItem {
+  return { ...envelope({ stream_seq }), type: "slow_lanes", body: { batch: 4, lanes } };
 }
 
 export function resumedItem(stream_seq: number, batch: number): ResumedItem {

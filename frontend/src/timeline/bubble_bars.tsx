@@ -9,8 +9,8 @@ import { causeLabel, classLabel, parseClass } from "./classes.ts";
 import { busyShare, largestLoss, ordered, type Seconds, total } from "./shares.ts";
 import { WaterfallTable } from "./waterfall_table.tsx";
 
-/** With more lanes than this their own bars are folded away: the waterfall of their role says more. */
-const MANY_LANES = 12;
+/** With more lanes than this their own bars are folded away: a summary of all of them says more. */
+export const MANY_LANES = 12;
 
 interface Props {
   readonly bubbles: Bubbles;

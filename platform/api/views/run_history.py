@@ -14,7 +14,7 @@ from api.pages import CursorPage, page_of
 from api.serializers import runs as bodies
 from api.views.telemetry import RunDataView
 from runs import selectors
-from runs.planning.plan_body import RunPlan
+from telemetry.curves.plan_grades import RunPlan, graded
 
 
 class InStreamOrder(CursorPage):
@@ -71,10 +71,11 @@ class CommandsView(HistoryView):
 class PlanView(RunDataView):
     @extend_schema(responses={200: component(RunPlan)})
     def get(self, request: Request, run_id: UUID) -> Response:
-        """What the planner chose for the newest attempt of a run with `placement: auto`, and why."""
+        """What the planner chose for the newest attempt of a run with `placement: auto`, and why; and all plans that
+        the run has worked by, each with what it predicted and what was measured."""
         run = self.run(run_id)
         answer: RunPlan = {
             "plan": selectors.plan_of(request.user, run),
-            "steps": selectors.plan_steps(request.user, run),
+            "steps": graded(run.pk, selectors.plan_steps(request.user, run)),
         }
         return Response(answer)

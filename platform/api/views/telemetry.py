@@ -37,6 +37,7 @@ from telemetry.lending.lending_ledger import Lending, lending
 from telemetry.prompts.prompt_audit import PromptAuditPage, PromptOrder, prompt_audit
 from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item
 from telemetry.timeline.bubbles import Bubbles, bubbles
+from telemetry.timeline.lane_seconds import LaneSeconds, lane_seconds
 from telemetry.timeline.lane_states import LaneStates, lane_states
 from telemetry.timeline.perfetto_trace import perfetto_trace
 from telemetry.timeline.planned_time import PlannedTime, planned_time
@@ -159,6 +160,14 @@ class BubblesView(RunDataView):
         if wants_arrow(request):
             return arrow_answer(request, bubble_stream(run.pk, **window))
         return Response(bubbles(run.pk, **window))
+
+
+class LaneSecondsView(RunDataView):
+    @extend_schema(responses={200: component(LaneSeconds)})
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """What a trajectory, a micro-batch and a scored sample take on each lane, as the run has measured it, beside
+        lanes with the same device: which lane, and which trainer rank, is slower than its peers."""
+        return Response(lane_seconds(self.run(run_id).pk))
 
 
 class LendingView(RunDataView):

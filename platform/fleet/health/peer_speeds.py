@@ -24,7 +24,7 @@ NUM_STANDARD_ERRORS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A lane against its peers at the kind of work at which it does worst."""
+    """A lane against its peers at one kind of work."""
 
     factor: float
     """Its seconds ÷ the median of all that were compared, itself among them."""
@@ -35,16 +35,18 @@ class Comparison:
 
 
 def compare_lanes(measured: MeasuredCostTable, device_of: Mapping[str, str]) -> dict[str, Comparison]:
-    """The comparison of each lane that has enough peers. `device_of` names each lane's accelerator."""
+    """The comparison of each lane that has enough peers, at the kind of work at which it does worst. `device_of` names
+    each lane's accelerator."""
     found: dict[str, Comparison] = {}
-    for lane, comparison in _comparisons(measured, device_of):
+    for lane, comparison in comparisons(measured, device_of):
         known = found.get(lane)
         if known is None or (comparison.is_slow, comparison.factor) > (known.is_slow, known.factor):
             found[lane] = comparison
     return found
 
 
-def _comparisons(measured: MeasuredCostTable, device_of: Mapping[str, str]) -> Iterator[tuple[str, Comparison]]:
+def comparisons(measured: MeasuredCostTable, device_of: Mapping[str, str]) -> Iterator[tuple[str, Comparison]]:
+    """Each lane at each kind of work at which it has enough peers, with how it compares."""
     groups: dict[tuple[str, CostKind], dict[str, MeasuredCost]] = {}
     for (lane, kind), cost in measured.items():
         if kind in COMPARED and lane in device_of and isfinite(cost.relative_error):

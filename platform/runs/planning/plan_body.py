@@ -153,14 +153,6 @@ class PlanPreview(PlanBody):
     """Number of the run's lanes on GPUs without a price, which `price_per_hour` leaves out."""
 
 
-@with_config(use_attribute_docstrings=True)
-class RunPlan(TypedDict):
-    plan: RevisedPlan | None
-    """The plan; null where the user chose placement, and before lanes were given."""
-    steps: list[PlanStep]
-    """All plans of the run, the oldest first."""
-
-
 def plan_body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: History) -> PlanBody:
     """The choice, the alternatives, and the costs that both assume."""
     num_trajectories = asked.algebra.num_trajectories

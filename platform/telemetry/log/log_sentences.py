@@ -25,7 +25,14 @@ from worker.contracts.events import (
     SoftwareEvent,
     StateEvent,
 )
-from worker.contracts.lane_events import LanesEvent, LaneStallEvent, LaneStartEvent, LendEvent, OutOfMemoryEvent
+from worker.contracts.lane_events import (
+    LanesEvent,
+    LaneStallEvent,
+    LaneStartEvent,
+    LendEvent,
+    OutOfMemoryEvent,
+    SlowLanesEvent,
+)
 from worker.contracts.lanes import StallState
 from worker.contracts.resizing import ResizeReport, ResizeState
 from worker.contracts.states import RunState
@@ -63,6 +70,8 @@ def log_line(event: RunEvent) -> LogLine | None:
             return LogLine(_STALLS[state], _stall(event))
         case OutOfMemoryEvent(lane=lane, sentence=sentence):
             return LogLine(LogLevel.WARNING, f"{lane} {sentence}")
+        case SlowLanesEvent(lanes=factors):
+            return LogLine(LogLevel.WARNING if factors else LogLevel.INFO, _slow(factors))
         case SamplesEvent(samples=samples, batch=batch, purpose=purpose, policy_version=version):
             return LogLine(LogLevel.DEBUG, f"{len(samples)} samples of batch {batch} ({purpose}, v{version})")
         case PublishEvent():
@@ -136,6 +145,13 @@ def _stall(event: LaneStallEvent) -> str:
             return f"The process of {event.lane}, which is to {event.work}, does not answer: soon it is ended{where}"
         case StallState.HUNG:
             return f"{event.lane} made no progress to {event.work} for {seconds:.0f} s{known} and is ended{where}"
+
+
+def _slow(factors: Mapping[str, float]) -> str:
+    if not factors:
+        return "No lane is far slower than others of its kind any more"
+    lanes = ", ".join(f"{lane} takes {factor:.1f} × the time" for lane, factor in sorted(factors.items()))
+    return f"Far slower than others of their kind, as measured: {lanes}"
 
 
 def _resize(report: ResizeReport) -> str:

@@ -9,12 +9,12 @@ import torch
 from tests.engine.algorithms.conftest import SetupMaker
 from tests.engine.sharing_embeddings import load_sampler, trainer_rank
 from tests.engine.stacked import latents_of
+from tests.engine.stored_lora import read_lora
 from tests.engine.training_setup import TrainingSetup
 from worker.contracts.prompts import Prompt
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.packing import pack
 from worker.engine.sync.shards import LoadedVersion
-from worker.engine.trainer.export import read_lora
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GeneratedFragment, GenerationRequest
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
@@ -43,7 +43,7 @@ def test_the_average_is_updated_every_n_steps_and_exported(make_setup: SetupMake
     for name, value in as_numpy(average).items():
         np.testing.assert_allclose(value, expected[name], atol=1e-6)
     trainer.export(str(tmp_path))
-    assert read_lora(str(tmp_path), setup.spec.lora).sha256 == average.sha256
+    assert read_lora(tmp_path, setup.spec.lora).sha256 == average.sha256
     assert average.sha256 != trainer.version(5).sha256
 
 

@@ -1,7 +1,8 @@
 """The driver takes no optimizer step before its ranks have reported every pair of the mini-batch, each once, and says
-when rounding alone clips pairs."""
+when rounding alone clips pairs and what passes of weight 0 took."""
 
 import logging
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.algorithms import FlowDppoSpec, FlowGrpoSpec, GrpoGuardSpec
 from worker.contracts.algorithms.base import Algorithm
+from worker.contracts.metric_names import Metric
 from worker.contracts.names import ModelFamily
 from worker.contracts.replay_bounds import ReplayGateSpec
 from worker.contracts.sections import SamplingSpec
@@ -110,3 +112,31 @@ def test_rounding_beyond_the_algorithms_own_bound_is_said_once_with_what_to_set(
     assert len(caplog.messages) == bool(expected)
     assert expected in caplog.text
     assert ("`sampling.old_log_probs` to trainer" in caplog.text) == bool(expected)
+
+
+class Recorded(Events):
+    """A telemetry client that keeps the metrics of each batch."""
+
+    def __init__(self) -> None:
+        self.values: dict[int, dict[str, float]] = {}
+
+    def emit(self, kind: type, **fields: Any) -> None:
+        self.values.setdefault(fields["batch"], {}).update(fields.get("values", {}))
+
+
+@pytest.mark.parametrize(
+    ("ranks_in_step", "expected"), [(True, [0.75, 0.0]), (False, [None, None])], ids=["in_step", "by_speed"]
+)
+def test_what_passes_of_weight_0_took_is_reported_with_their_own_batch(
+    ranks_in_step: bool, expected: list[float | None]
+) -> None:
+    client, record = Recorded(), SimpleNamespace(fragment=SimpleNamespace(policy_version=0, members=(0, 1)))
+    usual: Any = {"samples": UNUSED, "advantages": UNUSED, "gate": None, "clock": DriverClock(), "algebra": ALGEBRA}
+    usual["fragments"] = SimpleNamespace(of_batch=lambda purpose, batch: [record])
+    usual["spans"] = SimpleNamespace(take_seconds=dict)
+    reporter = MetricsReporter(client=client, ranks_in_step=ranks_in_step, **usual)  # type: ignore[arg-type]
+    for batch, seconds in enumerate(((0.5, 0.25), ())):
+        for each in seconds:
+            reporter.accumulated(UpdateStats(num_pairs=3), padding_seconds=each)
+        reporter.trained(batch, batch + 1)
+    assert [client.values[number].get(Metric.PADDING_SECONDS) for number in (1, 2)] == expected

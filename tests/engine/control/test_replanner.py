@@ -1,18 +1,21 @@
 """Re-planning within the driver, on fakes; `tests/engine/emulated/test_replanning.py` has cluster and planner."""
 
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.engine.control.four_lanes import ROLES
+from worker.contracts.lane_events import SlowLanesEvent
 from worker.contracts.names import LaneRole
 from worker.contracts.replanning import ReplanBasis
 from worker.contracts.resizing import Resize, ResizeCause, ResizeReport, ResizeState, TrainerChangeSeconds
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control import replanner as replanner_module
 from worker.engine.control.replanner import Replanner
+from worker.scheduling.core.spread_share import SpreadShare
 from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion
 
 
@@ -24,6 +27,8 @@ class FakeProcess:
     def __init__(self) -> None:
         self.questions: list[ReplanQuestion] = []
         self.roles = ROLES | {"rollout-1": LaneRole.TRAINER}
+        self.is_change = True
+        self.slow: dict[str, float] = {}
         self.is_answered = True
         self._answered = 0
 
@@ -38,8 +43,9 @@ class FakeProcess:
             return None
         self._answered += 1
         return ReplanAnswer(
-            is_change=True,
+            is_change=self.is_change,
             roles=self.roles,
+            slow=self.slow,
             renews_gang=True,
             pipeline=self.questions[-1].pipeline.model_copy(update={"tag": "greedy"}),
             fragment_size=self.questions[-1].fragment_size,
@@ -60,21 +66,25 @@ class FakeResizer:
         self.resizes: list[Resize] = []
         self.state = ResizeState.FAILED
         self.trainer_seconds: TrainerChangeSeconds | None = None
+        self.then: Callable[[], object] = lambda: None
+        """Called once lanes are in their places."""
 
     def start(self, resize_id: str, resize: Resize) -> None:
         self.resizes.append(resize)
         self.reported = ResizeReport(
             id=resize_id, cause=ResizeCause.PLAN, state=self.state, trainer_seconds=self.trainer_seconds
         )
+        self.then()
 
 
 class Setup:
     """A replanner with all that it works with."""
 
     def __init__(self, spec: RunSpec, asked: RunSpec, client: Any) -> None:
+        self.roles = dict(ROLES)
         components: Any = SimpleNamespace(
             answer=SimpleNamespace(spec=spec, replan=ReplanBasis(asked=asked)),
-            lanes=SimpleNamespace(own_roles=lambda: dict(ROLES)),
+            lanes=SimpleNamespace(own_roles=lambda: dict(self.roles)),
             clock=SimpleNamespace(now=lambda: 0.0),
             telemetry=SimpleNamespace(client=client),
         )
@@ -88,7 +98,9 @@ class Setup:
     def begin(self, batch: int) -> None:
         """A scheduler begins after `batch` complete batches."""
         costs = SimpleNamespace(measured=dict, seconds=lambda *which: None)
-        self.state = SimpleNamespace(batches_completed=batch, costs=costs)
+        self.spread = SpreadShare()
+        work = SimpleNamespace(spread=self.spread)
+        self.state = SimpleNamespace(batches_completed=batch, costs=costs, work=work)
         scheduler: Any = SimpleNamespace(state=self.state, revise=lambda *switches: None)
         self.replanner.begin(scheduler)
 
@@ -185,3 +197,54 @@ def test_an_answer_that_was_asked_for_before_a_rewind_is_dropped(setup: Setup) -
     setup.process.is_answered = True
     setup.replanner.step()
     assert setup.resizer.resizes == []
+
+
+def test_a_question_carries_the_share_of_groups_without_spread_that_the_run_has_measured(setup: Setup) -> None:
+    setup.begin(0)
+    for number in range(400):
+        setup.spread.observe(has_spread=number % 2 == 0)
+    setup.state.batches_completed = 1
+    setup.replanner.batch_complete()
+    (question,) = setup.process.questions
+    assert question.share_without_spread == pytest.approx(0.5, abs=0.05)
+
+
+def slow_lanes_told(client: Any) -> list[tuple[int, dict[str, float]]]:
+    return [(event.batch, event.lanes) for event in client.events if isinstance(event, SlowLanesEvent)]
+
+
+def test_a_lane_far_slower_than_its_kind_is_named_although_nothing_changes_and_only_once(
+    setup: Setup, client: Any
+) -> None:
+    setup.process.is_change, setup.process.slow = False, {"rollout-1": 2.0}
+    for batch in range(1, 40):
+        setup.complete(batch)
+    assert len(setup.process.questions) > 3
+    assert slow_lanes_told(client) == [(1, {"rollout-1": 2.0})]
+
+
+def test_a_slow_lane_is_named_anew_where_it_became_slower_and_taken_back_where_it_is_not_any_more(
+    setup: Setup, client: Any
+) -> None:
+    setup.process.is_change = False
+    for batch, factor in enumerate((1.6, 1.7, 3.0), start=1):
+        setup.process.slow = {"rollout-1": factor}
+        ask_after(setup, batch)
+    setup.process.slow = {}
+    ask_after(setup, 4)
+    assert slow_lanes_told(client) == [(1, {"rollout-1": 1.6}), (3, {"rollout-1": 3.0}), (4, {})]
+
+
+def test_a_slow_lane_that_was_given_back_is_no_longer_named(setup: Setup, client: Any) -> None:
+    setup.process.roles = {lane: role for lane, role in ROLES.items() if lane != "rollout-1"}
+    setup.process.slow = {"rollout-1": 2.0}
+    setup.resizer.state = ResizeState.DONE
+    setup.resizer.then = partial(setup.roles.pop, "rollout-1")
+    setup.complete(1)
+    assert slow_lanes_told(client) == [(1, {"rollout-1": 2.0}), (1, {})]
+
+
+def ask_after(setup: Setup, batch: int) -> None:
+    """The run asks after `batch` complete batches, be it due or not."""
+    setup.replanner._cadence.restart(batch - 1)
+    setup.complete(batch)

@@ -4,7 +4,7 @@ from typing import Any
 
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.lanes import LaneWork
-from worker.engine.actors.reports import CallReport, LaneProgress, OpenCollective
+from worker.engine.actors.reports import CallProgress, CallReport, OpenCollective
 from worker.engine.control.lane_watchdog import LaneWatchdog
 from worker.engine.control.pending_calls import OpenCall
 from worker.engine.control.watch_limits import WatchLimits
@@ -27,8 +27,8 @@ class WatchedLanes:
     def ask_progress(self, lane: str) -> Any:
         return lane
 
-    def progress_told(self, asked: Any) -> LaneProgress | None:
-        told = LaneProgress(num_steps=self.num_steps.get(asked, 0), stack=("generate (rollout.py:1)",))
+    def progress_told(self, asked: Any) -> CallProgress | None:
+        told = CallProgress(num_steps=self.num_steps.get(asked, 0), stack=("generate (rollout.py:1)",))
         return None if asked in self.stopped else told
 
     def open_collectives(self, lane: str) -> dict[str, tuple[OpenCollective, ...] | None]:

@@ -28,6 +28,7 @@ from tests.engine.models.family_checks import (
     with_random_lora,
 )
 from tests.engine.sharing_embeddings import load_sampler
+from tests.engine.stored_lora import LORA_FILE, read_lora
 from tests.slow_params import slow_but
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
@@ -42,7 +43,6 @@ from worker.engine.models.wan import WanAdapter
 from worker.engine.reward.scorer import Scorer
 from worker.engine.sync.packing import pack
 from worker.engine.telemetry.media import encode_clip
-from worker.engine.trainer.export import LORA_FILE, read_lora
 from worker.engine.types import GenerationRequest
 from worker.fixtures.tiny_models.clip_pipelines import build_wan22_ti2v
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
@@ -196,11 +196,13 @@ def test_an_exported_lora_draws_the_same_in_the_plain_pipeline(
     assert not torch.allclose(ours.latents, before.latents, atol=1e-2)
 
 
-def test_a_run_may_start_from_an_exported_lora(with_euler: tuple[ModelAdapter, Any], tmp_path: Path) -> None:
+def test_an_exported_lora_holds_every_trained_tensor_bit_for_bit(
+    with_euler: tuple[ModelAdapter, Any], tmp_path: Path
+) -> None:
     model = with_random_lora(load_family(with_euler[0].family, with_euler[0]._path))
     own = lora_parameters(model.transformer)
     model.save_lora(str(tmp_path), own)
-    stored = read_lora(str(tmp_path), LORA)
+    stored = read_lora(tmp_path, LORA)
     assert set(stored.tensors) == set(own)
     assert all(torch.equal(stored.tensors[name], own[name]) for name in own)
 

@@ -14,11 +14,11 @@ from tandem.comfyui_names import comfyui_name
 from tandem.errors import TandemError
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import LORA, load_family, with_random_lora
+from tests.engine.stored_lora import LORA_FILE
 from worker.contracts.lora_targets import linear_layers_of
 from worker.contracts.names import ModelFamily
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import ADAPTER_NAME, add_lora, lora_parameters
-from worker.engine.trainer.export import LORA_FILE
 
 Deltas = dict[str, torch.Tensor]
 OWN_NAMES = {ModelFamily.WAN, ModelFamily.WAN22, ModelFamily.HUNYUAN_VIDEO}

@@ -25,6 +25,7 @@ from tests.engine.models.family_checks import (
     sampling_of,
     with_random_lora,
 )
+from tests.engine.stored_lora import LORA_FILE
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.contracts.prompts import Prompt, parse_prompts
@@ -36,7 +37,6 @@ from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.pipeline_loading import Part
 from worker.engine.models.prompt_encoding import run_embeddings
 from worker.engine.models.registry import load_model
-from worker.engine.trainer.export import LORA_FILE
 
 FAMILIES = [family for family, traits in FAMILY_TRAITS.items() if not traits.makes_clips]
 WITH_NEGATIVE_PROMPT = [family for family in FAMILIES if FAMILY_TRAITS[family].takes_negative_prompt]

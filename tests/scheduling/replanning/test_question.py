@@ -17,7 +17,7 @@ ROLES = {f"l{index}": LaneRole.TRAINER if index == 0 else LaneRole.ROLLOUT for i
 }
 
 
-def asked(fragment_size: int | None, *, deterministic: bool) -> RunSpec:
+def asked(fragment_size: int | None, *, deterministic: bool, **batch: Any) -> RunSpec:
     return RunSpec.model_validate(
         {
             "prompts": {"inline": [f"prompt {number}" for number in range(9)]},
@@ -27,6 +27,7 @@ def asked(fragment_size: int | None, *, deterministic: bool) -> RunSpec:
                 "group_size": 8,
                 "micro_batch_size": 8,
                 "fragment_size": fragment_size,
+                **batch,
             },
             "pipeline": {"placement": "auto", "max_staleness": 1, "deterministic": deterministic},
             "lanes": {"num_rollout": 5, "num_trainer": 1, "num_reward": 1},
@@ -91,3 +92,41 @@ def test_an_answer_says_what_changes_and_never_promises_more_than_the_bound() ->
 def test_staleness_stays(max_staleness: int) -> None:
     spec = asked(None, deterministic=False)
     assert answered(spec, pipeline=separate(spec, max_staleness)).pipeline.max_staleness == max_staleness
+
+
+TRAINING_IS_SLOW = (
+    *(cost(lane, CostKind.GENERATE, 0.5) for lane, role in ROLES.items() if role is LaneRole.ROLLOUT),
+    cost("l0", CostKind.ACCUMULATE, 0.6),
+    cost("r0", CostKind.SCORE, 0.001),
+)
+"""To train all groups takes one lane 49 s, and to generate them takes five lanes 8 s."""
+
+
+def with_slow_training(share_without_spread: float, **batch: Any) -> ReplanAnswer:
+    """The answer for a run that has too few batches left for what a new gang takes, unless it gains 20 s a batch."""
+    return answered(
+        asked(8, deterministic=False, **batch),
+        measured=TRAINING_IS_SLOW,
+        share_without_spread=share_without_spread,
+        batches_left=10,
+        move_seconds=100.0,
+    )
+
+
+def test_lanes_are_moved_to_training_only_for_groups_that_are_trained_on() -> None:
+    trained, skipped = (with_slow_training(share, filter_groups=True) for share in (0.0, 0.7))
+    assert trained.renews_gang
+    assert not skipped.renews_gang, "two thirds of the groups are skipped, so a new gang gains too little"
+    assert skipped.seconds_before < 0.5 * trained.seconds_before
+    assert with_slow_training(0.7).renews_gang, "without a filter they are trained on"
+
+
+def test_further_draws_for_groups_without_spread_are_counted_as_generated() -> None:
+    """Of two lanes none can move, and the one that generates takes all of the time."""
+    roles = {lane: ROLES[lane] for lane in ("l0", "l1", "r0")}
+    spec = asked(8, deterministic=False, max_resamples=4)
+    none, half = (
+        answered(spec, roles=roles, share_without_spread=share, pipeline=separate(spec, 1)).seconds_before
+        for share in (0.0, 0.5)
+    )
+    assert half == pytest.approx(none * (1 + 0.5 + 0.25 + 0.125 + 0.0625), rel=0.1)

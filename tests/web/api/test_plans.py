@@ -10,6 +10,7 @@ from accounts.models import Project
 from fleet.lane_layout import ensure_local_lanes
 from runs.models import Run
 from runs.queue.dispatch import start_attempt
+from telemetry.models import MetricPoint
 from worker.contracts.run_spec import RunSpec
 
 pytestmark = pytest.mark.django_db
@@ -55,3 +56,11 @@ def test_a_run_shows_the_plan_that_it_uses(
     plan = api.get(address).json()["plan"]
     assert plan["attempt"] == 1
     assert plan["by_mode"][plan["mode"]]["samples_per_second"] > 0
+    (step,) = api.get(address).json()["steps"]
+    assert (step["measured_seconds"], step["relative_error"]) == (None, None)
+    of_run = {"run": run, "attempt": 1, "key": "speed/batch_seconds", "at": 1.0}
+    for batch, seconds in ((1, 100.0), (2, 8.0), (3, 10.0)):
+        MetricPoint.objects.create(**of_run, stream_seq=batch, batch=batch, optimizer_step=batch, value=seconds)
+    (step,) = api.get(address).json()["steps"]
+    assert step["measured_seconds"] == 9.0
+    assert step["relative_error"] == pytest.approx(9.0 / step["batch_seconds"] - 1)

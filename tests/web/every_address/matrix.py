@@ -117,6 +117,7 @@ BY_LEVEL: dict[str, tuple[str, ...]] = {
             for part in (
                 *("adapters", "adapters/<int:adapter_id>/archive", "alternatives", "artifacts/<path:path>", "attempts"),
                 *("bubbles", "checkpoints", "commands", "events", "lane-states", "lending", "lineage", "logs"),
+                "lane-seconds",
                 *("fragments/<int:batch>/<int:group>/<int:fragment>", "logs/errors", "logs/text", "metrics", "mirrors"),
                 *(
                     "plan",

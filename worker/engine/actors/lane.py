@@ -20,7 +20,7 @@ from typing import ClassVar, TypeVar
 
 import ray
 
-from worker.engine.actors.reports import CallReport, LaneLocation, LaneProgress, OpenCollective, SurvivingLane
+from worker.engine.actors.reports import CallProgress, CallReport, LaneLocation, OpenCollective, SurvivingLane
 from worker.engine.attendance import Attendance
 from worker.engine.devices.visibility import check_device, see_only, visible_uuids
 from worker.engine.load_keys import uploaded_code
@@ -74,9 +74,9 @@ class LaneActor:
         return time.monotonic()
 
     @ray.method(concurrency_group=WATCHING)
-    def progress(self) -> LaneProgress:
+    def progress(self) -> CallProgress:
         """How far the lane is, answered while it works."""
-        return LaneProgress(num_steps=num_steps(), stack=working_stack())
+        return CallProgress(num_steps=num_steps(), stack=working_stack())
 
     @ray.method(concurrency_group=WATCHING)
     def open_collectives(self) -> tuple[OpenCollective, ...]:

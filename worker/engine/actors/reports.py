@@ -26,8 +26,8 @@ class LaneLocation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaneProgress:
-    """What a lane says of its work while it is at it."""
+class CallProgress:
+    """How far a lane is with the call it is at, as it says itself."""
 
     num_steps: int
     """As `worker.engine.step_count.num_steps`."""

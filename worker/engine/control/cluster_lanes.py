@@ -20,7 +20,7 @@ from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.lanes import CPU_DEVICE, NODE_ID_LABEL, LaneGrant, LaneInfo
 from worker.contracts.names import LaneRole
 from worker.engine.actors.lane import LaneActor
-from worker.engine.actors.reports import LaneLocation, LaneProgress, OpenCollective
+from worker.engine.actors.reports import CallProgress, LaneLocation, OpenCollective
 from worker.engine.actors.reward import RewardActor
 from worker.engine.actors.rollout import RolloutActor
 from worker.engine.actors.trainer import TrainerActor
@@ -286,11 +286,11 @@ class ClusterLanes:
         call: ObjectRef = self._handles[lane].actor.progress.remote()
         return call
 
-    def progress_told(self, call: ObjectRef) -> LaneProgress | None:
+    def progress_told(self, call: ObjectRef) -> CallProgress | None:
         """What the lane has answered; `None` before it has, and from one that has died, whose calls tell of that."""
         ready, _ = ray.wait([call], timeout=0)
         try:
-            told: LaneProgress | None = ray.get(call) if ready else None
+            told: CallProgress | None = ray.get(call) if ready else None
         except ray.exceptions.RayActorError:
             return None
         return told

@@ -60,6 +60,7 @@ class MetricsReporter:
         algorithm: Algorithm | None = None,
         clock: DriverClock,
         monitored: Sequence[str] = (),
+        ranks_in_step: bool = False,
     ) -> None:
         """
         Args:
@@ -73,6 +74,7 @@ class MetricsReporter:
             algorithm: the run's, to tell rounding from updates; `None` where data may be stale, whose ratios are not 1.
             clock: driver time.
             monitored: keys of the rewards that are measured but not optimised.
+            ranks_in_step: whether ranks make equally many passes, so that some may have weight 0 in any batch.
         """
         self._client = client
         self._samples = samples
@@ -94,6 +96,9 @@ class MetricsReporter:
         """By batch: the number of draws that were dropped, because the group had no spread."""
         self._num_steps = 0
         """The number of optimizer steps taken on the batch being trained."""
+        self._ranks_in_step = ranks_in_step
+        self._padding_seconds = 0.0
+        """Lane-seconds of passes of weight 0 since the previous batch was trained."""
         self._batch_began = clock.now()
         """Driver time when the previous batch was trained."""
         self.position = RunPosition()
@@ -106,6 +111,7 @@ class MetricsReporter:
         self._num_scored.clear()
         self._num_resampled.clear()
         self._num_steps = 0
+        self._padding_seconds = 0.0
         self._hacking.clear()
         self._batch_began = self._clock.now()
 
@@ -151,9 +157,11 @@ class MetricsReporter:
             self._client.emit(RewardHackingEvent, batch=batch + 1, **asdict(finding))
         return {Metric.REWARD_HACKING: float(self._hacking.is_suspected)}
 
-    def accumulated(self, stats: UpdateStats) -> None:
-        """Add one rank's statistics of one accumulation to the open mini-batch."""
+    def accumulated(self, stats: UpdateStats, *, padding_seconds: float = 0.0) -> None:
+        """Add one rank's statistics of one accumulation to the open mini-batch, and the seconds of it that went into
+        passes of weight 0."""
         self._open_stats.append(stats)
+        self._padding_seconds += padding_seconds
 
     def require_complete(self, num_skipped_groups: int) -> None:
         """Raise `MinibatchError` unless the ranks have trained every pair of the open mini-batch, each once, but for
@@ -204,12 +212,17 @@ class MetricsReporter:
             batch=batch + 1, policy_version=policy_version, optimizer_step=self.position.optimizer_step
         )
         values = self._speeds() | staleness_metrics(counts) | {Metric.POLICY_VERSION: float(policy_version)}
-        self._report(batch, values | self._skipped_steps())
+        self._report(batch, values | self._skipped_steps() | self._padding())
 
     def _skipped_steps(self) -> dict[str, float]:
         """The number of optimizer steps that the batch trained now was short of; nothing where none is ever skipped."""
         num_skipped, self._num_steps = self._algebra.num_optimizer_steps_per_batch - self._num_steps, 0
         return {Metric.SKIPPED_OPTIMIZER_STEPS: float(num_skipped)} if self._algebra.filter_groups else {}
+
+    def _padding(self) -> dict[str, float]:
+        """What passes of weight 0 took of the batch trained now; nothing where ranks are not in step and make none."""
+        seconds, self._padding_seconds = self._padding_seconds, 0.0
+        return {Metric.PADDING_SECONDS: seconds} if self._ranks_in_step else {}
 
     def _speeds(self) -> dict[str, float]:
         """Batch time, throughput and lane-seconds since the previous batch was trained."""

@@ -228,12 +228,15 @@ class RayExecutor:
 
     def _accumulated(self, action: Accumulate, reports: Reports) -> None:
         report = reports[action.lane]
-        work = {"batch": action.batch, "num_units": len(action.micro_batches) + action.num_padding}
+        num_passes = len(action.micro_batches) + action.num_padding
+        work = {"batch": action.batch, "num_units": num_passes}
         groups = {each.group for each in action.micro_batches}
         if len(groups) == 1:
             work["group"] = groups.pop()
         self._spans.record(action.lane, SpanKind.TRAIN, report, **work)
-        self._metrics.accumulated(report.value)
+        # A pass of weight 0 is as long as another: it is made over a micro-batch, too.
+        padding_seconds = (report.end - report.start) * action.num_padding / num_passes
+        self._metrics.accumulated(report.value, padding_seconds=padding_seconds)
         self._on_event(Accumulated(action.lane, action.batch, action.minibatch, action.epoch, action.micro_batches))
 
     def _commit(self, action: Commit) -> None:

@@ -24,6 +24,7 @@ from worker.engine.control.lane_supervisor import LaneSupervisor
 from worker.engine.control.replanning_process import ReplanningProcess
 from worker.engine.control.resizer import Resizer, ResizeRefusedError
 from worker.engine.control.run_components import RunComponents
+from worker.engine.control.slow_lanes import SlowLanes
 from worker.scheduling.core.costs import GANG, CostKind, dump_costs
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
@@ -50,6 +51,7 @@ class Replanner:
         self._supervisor, self._resizer = supervisor, resizer
         self._basis: ReplanBasis | None = components.answer.replan
         self._process = ReplanningProcess()
+        self._slow_lanes = SlowLanes(components.telemetry.client)
         self._cadence = Cadence()
         self._pending: _Pending | None = None
         self._asked: ReplanQuestion | None = None
@@ -97,6 +99,7 @@ class Replanner:
         if answer is None or self._asked is None:
             return
         logger.info("after batch %d: %s", self._batch, answer.reason)
+        self._name_slow(answer)
         if not answer.is_change:
             self._cadence.stays(answer.batch_seconds)
         elif self._asked.roles == self._roles and self._batches_left > 0:
@@ -115,6 +118,7 @@ class Replanner:
             fragment_size=self.fragment_size,
             can_lend=self._supervisor.gang_pipeline.trainers_generate,
             measured=dump_costs(scheduler.state.costs.measured()),
+            share_without_spread=scheduler.state.work.spread.without_spread,
             batches_left=self._batches_left,
             move_seconds=self._move_seconds(scheduler),
             num_changes=self._cadence.num_changes,
@@ -196,6 +200,13 @@ class Replanner:
             return
         self._adopt(pending.answer, predicted=pending.predicted_move_seconds, seconds=report.trainer_seconds)
 
+    def _name_slow(self, answer: ReplanAnswer) -> None:
+        """Name the lanes that the answer found far slower than their kind, as far as the run has them still."""
+        roles = self._roles
+        self._slow_lanes.found(
+            {lane: factor for lane, factor in answer.slow.items() if lane in roles}, batch=self._batch
+        )
+
     def _adopt(self, answer: ReplanAnswer, *, predicted: float, seconds: TrainerChangeSeconds | None) -> None:
         """Work by the answer from now on, and report it. `predicted`, `seconds`: of the change of the trainer lanes."""
         assert self._scheduler is not None, "`begin` was called first"
@@ -204,6 +215,7 @@ class Replanner:
         self.fragment_size = answer.fragment_size
         self._scheduler.revise(answer.pipeline, answer.fragment_size, lending_policy(answer.pipeline))
         self._cadence.changed(self._batch, answer.batch_seconds, only_switches=only_switches)
+        self._name_slow(answer)
         self._components.telemetry.client.emit(
             PlanEvent,
             batch=self._batch,

@@ -1,6 +1,7 @@
 """A question of a run's driver, how it should go on, and the answer: plain JSON, so that another process can answer it.
 
     ReplanQuestion ─► PlanRequest of the first plan, on the present lanes ─► `run_costs` ─► `decide` ─► ReplanAnswer
+                      (groups without spread as measured)
 
 Invariant: lanes are named by their ids on both sides, and equal questions have equal answers.
 """
@@ -39,6 +40,8 @@ class ReplanQuestion(Contract):
     """Whether the trainer lanes hold what they need to generate."""
     measured: tuple[WorkCost, ...]
     """What the run has measured."""
+    share_without_spread: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """The measured share of draws of groups without spread: what is skipped in training or drawn again for it."""
     batches_left: Index
     """Batches that would be trained after a change."""
     move_seconds: Annotated[float, Field(ge=0)]
@@ -123,7 +126,11 @@ def _request(question: ReplanQuestion, names: Sequence[str], num_reward: int) ->
         batch = batch.model_copy(update={"fragment_size": question.fragment_size})
     spec = basis.asked.model_copy(update={"lanes": lanes, "batch": batch})
     devices = [basis.devices.get(lane, next(iter(basis.devices.values()))) for lane in names] if basis.devices else []
-    return plan_request(spec, devices, [parse_measured_costs(table) for table in basis.history])
+    request = plan_request(spec, devices, [parse_measured_costs(table) for table in basis.history])
+    algebra = request.work.algebra
+    # Elsewhere groups without spread are work like others, and batches with them need not be simulated one by one.
+    share = question.share_without_spread if algebra.filter_groups or algebra.max_resamples else 0.0
+    return replace(request, work=replace(request.work, share_without_spread=share))
 
 
 def _roles_after(roles: Mapping[str, LaneRole], names: Sequence[str], decision: Decision) -> dict[str, LaneRole]:

@@ -135,7 +135,8 @@ class TimelineSpan(Model):
     num_units: int
     """
     Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
-    scored, micro-batches trained; 0 for work whose cost has no unit.
+    scored, passes of training (micro-batches, and passes of weight 0 beside them); 0 for work whose cost has no
+    unit.
     """
     for_run: UUID | None
     """Id of the run that the lane worked for; null while it idled or paused, and in simulations."""

@@ -9,6 +9,7 @@ import { useLiveResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { Terms } from "../../ui/term.tsx";
 import type { RunProps } from "./context.ts";
+import { isInStep, StepLoss } from "./step_loss.tsx";
 
 const RECENT_SECONDS = 120;
 
@@ -37,6 +38,7 @@ export function BubblePanel({ store, run }: RunProps) {
         )}
       </div>
       {bubbles.error !== null && <Failed message={bubbles.error} onRetry={bubbles.reload} />}
+      {isInStep(run.spec) && <StepLoss metrics={store.metrics} />}
       {bubbles.value ? <BubbleBars bubbles={bubbles.value} order={order} /> : bubbles.error === null && <Loading />}
     </section>
   );

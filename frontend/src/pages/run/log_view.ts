@@ -25,7 +25,11 @@ export const KINDS: readonly { readonly id: string; readonly label: string; read
   { id: "log", label: "Log records", types: ["log"] },
   { id: "states", label: "States and phases", types: ["transition", "state", "phase", "resumed", "software"] },
   { id: "commands", label: "Commands", types: ["command", "command_done"] },
-  { id: "lanes", label: "Lanes and resizes", types: ["lanes", "lane_start", "lane_stall", "out_of_memory"] },
+  {
+    id: "lanes",
+    label: "Lanes and resizes",
+    types: ["lanes", "lane_start", "lane_stall", "out_of_memory", "slow_lanes"],
+  },
   { id: "lends", label: "Lends", types: ["lend"] },
   { id: "weights", label: "Checkpoints and weights", types: ["checkpoint", "adapter", "publish"] },
   { id: "results", label: "Samples and evaluations", types: ["samples", "evaluation"] },

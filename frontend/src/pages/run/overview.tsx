@@ -14,6 +14,7 @@ import { FailurePanel } from "./failure_panel.tsx";
 import { HackingNotice } from "./hacking_notice.tsx";
 import { Headline } from "./headline.tsx";
 import { MemoryNotice } from "./memory_notice.tsx";
+import { SlowLanesNotice } from "./slow_lanes_notice.tsx";
 import { StallNotice } from "./stall_notice.tsx";
 import { laneStarts } from "./start_up.ts";
 import { StartUpPanel } from "./start_up_panel.tsx";
@@ -39,6 +40,7 @@ export function Overview({ store, run }: RunProps) {
       <StatusLine store={store} run={run} bubbles={bubbles.value} />
       <StallNotice events={store.events.items.value} />
       <MemoryNotice events={store.events.items.value} />
+      <SlowLanesNotice events={store.events.items.value} />
       <HackingNotice events={store.events.items.value} />
       {!endedBare && (
         <>

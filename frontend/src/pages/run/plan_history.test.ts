@@ -1,28 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Curve } from "../../live/growing_curve.ts";
-import { measuredSeconds, settledMean } from "./plan_history.tsx";
+import type { GradedPlanStep } from "../../api/schema.ts";
+import { gradeInWords } from "./plan_history.tsx";
 
-const VALUE = [90, 50, 52, 30, 20, 22];
-const CURVE: Curve = {
-  batch: [1, 2, 3, 4, 5, 6],
-  optimizer_step: [1, 2, 3, 4, 5, 6],
-  at: [1, 2, 3, 4, 5, 6],
-  value: VALUE,
-  min: VALUE,
-  max: VALUE,
+const STEP: GradedPlanStep = {
+  attempt: 1,
+  revision: 1,
+  since_batch: 0,
+  reason: "",
+  num_rollout: 2,
+  num_trainer: 1,
+  batch_seconds: 60,
+  promise: null,
+  measured_seconds: 51,
+  relative_error: -0.15,
 };
 
-test("a plan is graded by its own batches, without the one that fills the pipeline", () => {
-  assert.equal(measuredSeconds(CURVE, { since_batch: 0 }, { since_batch: 3 }), 51);
-  assert.equal(measuredSeconds(CURVE, { since_batch: 3 }, undefined), 21);
+test("a plan stands with what was measured under it and by how much it was wrong", () => {
+  assert.equal(gradeInWords(STEP), "51 s, −15 %");
+  assert.equal(gradeInWords({ ...STEP, relative_error: 0.05 }), "51 s, +5 %");
 });
 
 test("a plan without a settled batch has no grade yet", () => {
-  assert.equal(measuredSeconds(CURVE, { since_batch: 5 }, undefined), null);
-  assert.equal(measuredSeconds(undefined, { since_batch: 0 }, undefined), null);
-});
-
-test("rates of equal batches have the harmonic mean", () => {
-  assert.equal(settledMean({ ...CURVE, value: [1, 1, 1, 1, 2, 6] }, 3), 3);
+  assert.equal(gradeInWords({ ...STEP, measured_seconds: null, relative_error: null }), "…");
 });

@@ -1,23 +1,24 @@
 /** The plan of a run whose placement the planner chose: the choice, the alternatives, and the measured throughput. */
 
 import { api } from "../../api/endpoints.ts";
-import type { Plan, PlanChoice, RevisedPlan } from "../../api/schema.ts";
+import type { GradedPlanStep, Plan, PlanChoice, RevisedPlan } from "../../api/schema.ts";
 import { number, percent } from "../../base/format.ts";
-import type { MetricStore } from "../../live/metric_store.ts";
 import { ModeTable } from "../../plan/mode_table.tsx";
 import { basisInWords, choiceInWords, modesInOrder } from "../../plan/plan_words.ts";
 import { SplitChart } from "../../plan/split_chart.tsx";
-import { useResource } from "../../ui/resource.ts";
+import { useLiveResource } from "../../ui/resource.ts";
 import { Empty, Failed } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
-import { PlanHistory, settledMean } from "./plan_history.tsx";
+import { PlanHistory, signedPercent } from "./plan_history.tsx";
 
 export function PlanPanel({ store, run }: RunProps) {
   const isAuto = run.spec.pipeline.placement === "auto";
   const adopted = store.planVersion.value;
-  const answer = useResource(
+  // Each batch that ends is a part of the plan's grade.
+  const answer = useLiveResource(
     async () => (isAuto ? await api.plan(run.id) : null),
     [run.id, run.attempt, isAuto, adopted],
+    store.metrics.version,
   );
   if (!isAuto) return null;
   const plan = answer.value?.plan;
@@ -30,8 +31,8 @@ export function PlanPanel({ store, run }: RunProps) {
       {answer.error !== null && <Failed message={answer.error} onRetry={answer.reload} />}
       {plan ? (
         <>
-          <Chosen plan={plan} metrics={store.metrics} />
-          <PlanHistory steps={answer.value?.steps ?? []} metrics={store.metrics} />
+          <Chosen plan={plan} step={answer.value?.steps.at(-1)} />
+          <PlanHistory steps={answer.value?.steps ?? []} />
         </>
       ) : (
         plan === null && (
@@ -42,7 +43,7 @@ export function PlanPanel({ store, run }: RunProps) {
   );
 }
 
-function Chosen({ plan, metrics }: { plan: RevisedPlan; metrics: MetricStore }) {
+function Chosen({ plan, step }: { plan: RevisedPlan; step: GradedPlanStep | undefined }) {
   const best = plan.by_mode[plan.mode];
   if (!best) return null;
   return (
@@ -51,7 +52,7 @@ function Chosen({ plan, metrics }: { plan: RevisedPlan; metrics: MetricStore }) 
         <p>
           Chosen: <b>{choiceInWords(best)}</b>. <span class="muted">{plan.scoring.reason}</span>
         </p>
-        <Figures plan={plan} best={best} metrics={metrics} />
+        <Figures plan={plan} best={best} step={step} />
         {Object.keys(plan.by_mode).length > 1 && <ModeTable plan={plan} />}
       </div>
       <SplitChart plan={plan} />
@@ -59,11 +60,17 @@ function Chosen({ plan, metrics }: { plan: RevisedPlan; metrics: MetricStore }) 
   );
 }
 
-function Figures({ plan, best, metrics }: { plan: RevisedPlan; best: PlanChoice; metrics: MetricStore }) {
-  void metrics.version.value;
+interface FiguresProps {
+  readonly plan: RevisedPlan;
+  readonly best: PlanChoice;
+  readonly step: GradedPlanStep | undefined;
+}
+
+function Figures({ plan, best, step }: FiguresProps) {
   const other = compared(plan);
-  const measured = settledMean(metrics.curve("speed/images_per_second"), plan.since_batch);
-  const off = measured === null ? null : measured / best.samples_per_second - 1;
+  // All batches hold as many samples, so the rate is off by as much as the seconds, the other way round.
+  const off = step?.measured_seconds ? best.batch_seconds / step.measured_seconds - 1 : null;
+  const measured = off === null ? null : best.samples_per_second * (1 + off);
   return (
     <div class="headline">
       <Figure
@@ -84,9 +91,7 @@ function Figures({ plan, best, metrics }: { plan: RevisedPlan; best: PlanChoice;
         label="Measured so far"
         value={measured === null ? "…" : number(measured)}
         unit={measured === null ? "" : "samples/s"}
-        note={
-          off === null ? "from the second batch on" : `${off < 0 ? "−" : "+"}${percent(Math.abs(off))} against the plan`
-        }
+        note={off === null ? "from the second batch on" : `${signedPercent(off)} against the plan`}
       />
     </div>
   );

@@ -1,5 +1,5 @@
-/** How the lanes worked together: the plan, the timeline, lane time by class, lending, staleness,
- * resizes, and where lanes are. */
+/** How the lanes worked together: the plan, the timeline, lane time by class, seconds by lane, lending,
+ * staleness, resizes, and where lanes are. */
 
 import { useState } from "preact/hooks";
 import type { LaneInfo, TimelineSpan } from "../../api/schema.ts";
@@ -10,6 +10,7 @@ import { BubblePanel } from "./bubble_panel.tsx";
 import type { RunProps } from "./context.ts";
 import { FragmentInspector } from "./fragment_inspector.tsx";
 import { fragmentOf } from "./fragment_steps.ts";
+import { LaneSecondsPanel } from "./lane_seconds_panel.tsx";
 import { LendingPanel } from "./lending_panel.tsx";
 import { PlanPanel } from "./plan_panel.tsx";
 import { ResizePanel } from "./resize_panel.tsx";
@@ -21,6 +22,7 @@ export function TimelineTab({ store, run }: RunProps) {
       <PlanPanel store={store} run={run} />
       <LanesOverTime store={store} run={run} />
       <BubblePanel store={store} run={run} />
+      <LaneSecondsPanel store={store} run={run} />
       <LendingPanel store={store} run={run} />
       <BorrowedLanes store={store} run={run} />
       <StalenessPanel store={store} run={run} />

@@ -128,6 +128,17 @@ def line_of(**event: Any) -> LogLine | None:
             "debug",
             "trainer-0 lent to generation in batch 2",
         ),
+        (
+            {"type": "slow_lanes", "batch": 4, "lanes": {"trainer-1": 1.96, "rollout-0": 3}},
+            "warning",
+            "Far slower than others of their kind, as measured: rollout-0 takes 3.0 × the time, trainer-1 takes 2.0 × "
+            "the time",
+        ),
+        (
+            {"type": "slow_lanes", "batch": 9, "lanes": {}},
+            "info",
+            "No lane is far slower than others of its kind any more",
+        ),
         ({"type": "lane_start", "step": "ready", "lanes": ["a", "b"]}, "debug", "a, b ready"),
         (
             {**STALL, "state": "slow"},

@@ -43,10 +43,6 @@ class StateOffloader:
         self._free_buffers: defaultdict[int, list[torch.Tensor]] = defaultdict(list)
         """Host buffers for reuse, by their size in bytes: pinning one takes longer than filling it."""
 
-    @property
-    def has_offloaded(self) -> bool:
-        return bool(self._offloaded)
-
     def offload(self, *, with_base: bool = False, with_trainable: bool = False) -> Transfer:
         """Move what is still on the device to the host.
 
