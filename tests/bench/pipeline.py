@@ -291,6 +291,8 @@ def _all_results(
     kinds: Sequence[str], num_processes: int | None
 ) -> tuple[list[CaseResult], list[any_pool.Row], list[large_pools.Row]]:
     """Of the cases of these kinds, in no order, of `any_pool` and of `large_pools`."""
+    # Their seconds are compared with what is allowed, so nothing runs beside them.
+    of_pools = {name: any_pool.rows(name) for name in any_pool.ALLOWED_SECONDS}
     # The longest come first, so that no process ends long after the others.
     chosen = sorted((case for case in cases() if case.kind in kinds), key=lambda case: -len(case.testbed.devices))
     others = [name for name in any_pool.REQUESTS if name not in any_pool.ALLOWED_SECONDS]
@@ -300,9 +302,7 @@ def _all_results(
         of_others = {name: processes.submit(any_pool.rows, name) for name in reversed(others)}
         found = [each.result() for each in running]
         rows_of_large = [row for each in large for row in each.result()]
-        of_pools = {name: each.result() for name, each in of_others.items()}
-    # Their seconds are compared with what is allowed, so nothing may run beside them.
-    of_pools |= {name: any_pool.rows(name) for name in any_pool.ALLOWED_SECONDS}
+        of_pools |= {name: each.result() for name, each in of_others.items()}
     return found, [row for name in any_pool.REQUESTS for row in of_pools[name]], rows_of_large
 
 

@@ -9,7 +9,7 @@ of each kind there are, not on the order in which they are listed.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
@@ -204,7 +204,13 @@ class SplitSearch:
         if math.isinf(limit) or (only_if_faster and limit > (1 - _CLOSE) * found.batch_seconds):
             return found
         left = self._max_fragments - self._simulations.spent
-        result = self._simulations.result_at_length(finest, settings, may_spend=left)
+        split = replace(finest, fragment_size=found.candidate.fragment_size)
+        if self._simulations.is_at_length(split, settings):
+            result = self._simulations.result_at_length(finest, settings, may_spend=left)
+        else:
+            # What rests on one batch is compared with one batch.
+            is_cheap = self._simulations.price(finest, settings) <= left
+            result = self._simulations.result(finest, settings) if is_cheap else None
         if result is None or result.batch_seconds > (1 + _SAME) * found.batch_seconds:
             return found
         return SplitResult(
