@@ -58,7 +58,12 @@ class Server:
         """Start a server that ends after so many idle seconds, and wait until it listens."""
         command = [sys.executable, "-c", SERVE, str(self.address), str(self.lock), str(idle_seconds)]
         self._process = subprocess.Popen(command)
-        until(self.address.exists)
+        # Its socket has a name a moment before it listens.
+        until(self._listens)
+
+    def _listens(self) -> bool:
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(str(self.address)) == 0
 
     def end(self) -> None:
         self.process.kill()
