@@ -40,7 +40,8 @@ LORA = Kind(
 FULL = Kind(EMA | {"tuning": "full"}, ("zero0", "zero1", "zero2_cpuoffload", "zero3"), (1, 2, 3, 4))
 FULL_BF16 = Kind(
     EMA | {"tuning": "full", "base_model": {"dtype": "bf16"}},
-    ("zero0", "zero1", "zero2", "zero3_cpuoffload"),
+    # In bf16 the fp32 master weights are ZeRO's, so there is no stage 0.
+    ("zero1", "zero2", "zero3_cpuoffload"),
     (1, 2, 3, 4),
 )
 
