@@ -29,24 +29,24 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return made
 
 
-def test_on_an_accelerator_the_group_is_bound_to_its_device(
-    joined: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def on_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DeepSpeed's accelerator names itself as an NVIDIA card does."""
     accelerator = get_accelerator()
     monkeypatch.setattr(accelerator, "communication_backend_name", lambda: "nccl")
+    monkeypatch.setattr(accelerator, "device_name", lambda: "cuda")
     monkeypatch.setattr(accelerator, "current_device_name", lambda: "cuda:0")
+
+
+def test_on_an_accelerator_the_group_is_bound_to_its_device(joined: dict[str, Any], on_cuda: None) -> None:
     init_process_group(1, 2, "127.0.0.1", 1234)
     assert joined["device_id"] == torch.device("cuda:0")
     assert joined["timeout"] == LOADING_TIMEOUT
 
 
 def test_the_group_of_a_lane_of_several_gpus_is_bound_to_its_device_and_keeps_a_record(
-    joined: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    joined: dict[str, Any], on_cuda: None
 ) -> None:
-    accelerator = get_accelerator()
-    monkeypatch.setattr(accelerator, "communication_backend_name", lambda: "nccl")
-    monkeypatch.setattr(accelerator, "device_name", lambda: "cuda")
-    monkeypatch.setattr(accelerator, "current_device_name", lambda: "cuda:0")
     store = open_store(1)
     join_group(0, 1, store)
     assert joined["device_id"] == torch.device("cuda:0")
