@@ -2,7 +2,9 @@
 
     tree of processes ─► every quarter of a second: seconds of CPU of each ─► cost between two moments, by part
 
-Memory is PSS: pages that processes share are divided among them, so a sum counts every page once.
+A process that begins and ends between two samples, as a PostgreSQL backend of one query does, is seen in what its
+parent says of children that have ended, and counts as its parent's part. Memory is PSS: pages that processes share are
+divided among them, so a sum counts every page once.
 """
 
 import time
@@ -50,6 +52,11 @@ class ProcessCosts:
     _parts: dict[int, str] = field(default_factory=dict)
     _started: dict[int, float] = field(default_factory=dict)
     """When each process started."""
+    _parents: dict[int, int] = field(default_factory=dict)
+    _told: dict[int, float] = field(default_factory=dict)
+    """Of what a process says of its ended children: the seconds of those that were sampled themselves."""
+    _unseen: dict[int, float] = field(default_factory=dict)
+    """The rest of it: of children that no sample met, and of others after their last sample."""
     _ended: Event = field(default_factory=Event)
     _thread: Thread | None = None
 
@@ -81,21 +88,41 @@ class ProcessCosts:
 
     def _sample_all(self) -> None:
         while not self._ended.wait(SAMPLE_SECONDS):
-            sample: dict[int, float] = {}
-            for process in tree(self.root):
-                try:
-                    # Ray names an actor's process after its class only once the actor is there.
-                    part, used = part_of(" ".join(process.cmdline())), process.cpu_times()
-                    started = process.create_time()
-                except (psutil.NoSuchProcess, psutil.ZombieProcess):
-                    continue
-                sample[process.pid] = used.user + used.system
-                self._started[process.pid] = started
-                # A process that is ending has no command line any more.
-                if part is not OTHER or process.pid not in self._parts:
-                    self._parts[process.pid] = part
-            self._times.append(time.time())
-            self._seconds.append(sample)
+            self._sample()
+
+    def _sample(self) -> None:
+        sample: dict[int, float] = {}
+        reaped: dict[int, float] = {}
+        for process in tree(self.root):
+            try:
+                # Ray names an actor's process after its class only once the actor is there.
+                part, used = part_of(" ".join(process.cmdline())), process.cpu_times()
+                started, parent = process.create_time(), process.ppid()
+            except (psutil.NoSuchProcess, psutil.ZombieProcess):
+                continue
+            sample[process.pid] = used.user + used.system
+            reaped[process.pid] = used.children_user + used.children_system
+            self._started[process.pid], self._parents[process.pid] = started, parent
+            # A process that is ending has no command line any more.
+            if part is not OTHER or process.pid not in self._parts:
+                self._parts[process.pid] = part
+        self._add_unseen(sample, reaped)
+        self._times.append(time.time())
+        self._seconds.append(sample)
+
+    def _add_unseen(self, sample: dict[int, float], reaped: dict[int, float]) -> None:
+        """Add to the `sample` what children that have ended took and no sample has seen; `reaped` is what each process
+        says of all its ended children."""
+        before = self._seconds[-1] if self._seconds else {}
+        for process in before.keys() - sample.keys():
+            parent = self._parents[process]
+            self._told[parent] = self._told.get(parent, 0.0) + before[process]
+        for process, seconds in reaped.items():
+            # Children that ended before the first sample are nobody's cost here.
+            told = self._told.setdefault(process, seconds if not self._seconds else 0.0)
+            # A parent that does not wait for its children is told nothing of them.
+            self._unseen[process] = max(self._unseen.get(process, 0.0), seconds - told)
+            sample[process] += self._unseen[process]
 
 
 def tree(root: psutil.Process) -> list[psutil.Process]:
