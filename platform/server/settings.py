@@ -147,16 +147,20 @@ REDIS_URL = environment.redis_url()
 DATABASES: dict[str, dict[str, Any]] = {
     "default": {**env.db_url_config(environment.database_url()), "ATOMIC_REQUESTS": False}
 }
-if TANDEM_WEB_CONNECTIONS := env.int("TANDEM_WEB_CONNECTIONS", 0):
-    # The web answers each request in a thread of its own. Without a pool each opens a connection, which takes longer
-    # than most answers, and a rush of requests takes all that the database has.
+TANDEM_WEB_CONNECTIONS = env.int("TANDEM_WEB_CONNECTIONS", 0)
+TANDEM_TASK_CONNECTIONS = env.int("TANDEM_TASK_CONNECTIONS", 0)
+if TANDEM_WEB_CONNECTIONS:
     DATABASES["default"]["ENGINE"] = "server.web_database"
+if num_connections := TANDEM_WEB_CONNECTIONS or TANDEM_TASK_CONNECTIONS:
+    # The web answers each request, and a Celery worker begins each task, as one that has no connection yet. Without a
+    # pool each opens one, which takes longer than most answers and rounds, and a rush of requests takes all that the
+    # database has.
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
         "min_size": 1,
-        "max_size": TANDEM_WEB_CONNECTIONS,
+        "max_size": num_connections,
         # The longest wait for a connection while all are in use. While the database is away `api.database_circuit`
-        # answers sooner, and the first request after its return connects at once.
+        # answers the web sooner, and the first request after its return connects at once.
         "timeout": 5.0,
         "reconnect_timeout": 2.0,
     }

@@ -38,5 +38,6 @@ def task_worker_process(extra: Mapping[str, str], schedule_file: str) -> Process
         *("--pool", "threads", "--concurrency", str(NUM_TASK_THREADS), "--without-gossip", "--without-mingle"),
     )
     # Django's checks load every view and form, 30 MB that no task needs; `up` has run those of the settings.
-    env = django_environment({**extra, "CELERY_SKIP_CHECKS": "1"})
+    # A connection for each thread and one for the beat.
+    env = django_environment({**extra, "CELERY_SKIP_CHECKS": "1", "TANDEM_TASK_CONNECTIONS": str(NUM_TASK_THREADS + 1)})
     return ProcessSpec(name="worker", argv=argv, env=env, cwd=str(ROOT), stop_seconds=2.5)
