@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.secrets import hash_secret, new_secret
@@ -55,6 +56,11 @@ def launch(*, preview_id: UUID, gateway: ClusterGateway) -> bool:
     return True
 
 
+def may_have_work() -> bool:
+    """Whether a preview waits or holds a lane."""
+    return _waiting().exists() or bool(previews_with_lanes())
+
+
 def watch(*, gateway: ClusterGateway) -> None:
     """Release the lanes of jobs that are over, then launch waiting previews, oldest first."""
     for preview_id in previews_with_lanes():
@@ -62,9 +68,12 @@ def watch(*, gateway: ClusterGateway) -> None:
             _watch_job(preview_id, gateway)
         except ClusterUnavailable as error:
             logger.warning("preview %s: %s", preview_id, error)
-    waiting = Preview.objects.filter(state=PreviewState.QUEUED, code_hash="", deadline__gt=timezone.now())
-    for preview_id in list(waiting.order_by("created_at").values_list("pk", flat=True)):
+    for preview_id in list(_waiting().order_by("created_at").values_list("pk", flat=True)):
         launch(preview_id=preview_id, gateway=gateway)
+
+
+def _waiting() -> QuerySet[Preview]:
+    return Preview.objects.filter(state=PreviewState.QUEUED, code_hash="", deadline__gt=timezone.now())
 
 
 @transaction.atomic

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -46,6 +47,11 @@ GONE = 410
 _round = threading.Lock()
 
 
+def may_have_work() -> bool:
+    """Whether a message is due."""
+    return _due().exists()
+
+
 def send_due() -> int:
     """Send all that is due; returns how many were tried. Does nothing while another round of this process works."""
     if not _round.acquire(blocking=False):
@@ -74,11 +80,14 @@ def _send_round() -> int:
     return num_sent
 
 
+def _due() -> QuerySet[Delivery]:
+    return Delivery.objects.filter(next_try_at__lte=timezone.now())
+
+
 @transaction.atomic
 def _claim() -> Sequence[Delivery]:
     """The oldest due message of each webhook, at most as many as are sent at once."""
-    now = timezone.now()
-    due = Delivery.objects.filter(next_try_at__lte=now)
+    now, due = timezone.now(), _due()
     firsts = due.order_by("webhook_id", "next_try_at", "created_at").distinct("webhook_id").values_list("pk", flat=True)
     claimable = due.filter(pk__in=list(firsts)).select_related("webhook").order_by("next_try_at")
     claimed = list(claimable.select_for_update(of=("self",), skip_locked=True)[:MAX_AT_ONCE])

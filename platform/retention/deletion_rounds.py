@@ -14,7 +14,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from audit.record import record
@@ -36,6 +36,11 @@ MAX_ROUNDS_LOST = 5
 
 class Stopped(Exception):
     """The round is to stop: its time is over, or the deletion is no longer its own."""
+
+
+def may_have_work() -> bool:
+    """Whether a deletion is open."""
+    return _open().exists()
 
 
 def carry_out(*, max_seconds: float = ROUND_SECONDS) -> bool:
@@ -111,11 +116,15 @@ class _Round:
         self._mine.update(num_items_deleted=F("num_items_deleted") + num_deleted)
 
 
+def _open() -> QuerySet[Deletion]:
+    return Deletion.objects.filter(state=DeletionState.OPEN)
+
+
 @transaction.atomic
 def _take() -> Deletion | None:
     """The open deletion, which no other round then works on; None where there is none to work on."""
     now = timezone.now()
-    deletion = Deletion.objects.select_for_update(skip_locked=True, of=("self",)).filter(state=DeletionState.OPEN)
+    deletion = _open().select_for_update(skip_locked=True, of=("self",))
     taken = deletion.select_related("requested_by").first()
     if taken is None or (taken.worked_until is not None and taken.worked_until > now):
         return None

@@ -34,10 +34,15 @@ STARTS_PER_ROUND = 16
 """Of one sweep: each is checked and written in some milliseconds, and other sweeps wait meanwhile."""
 
 
+def may_have_work() -> bool:
+    """Whether a sweep has not ended."""
+    return _at_work().exists()
+
+
 def advance_all() -> int:
     """Take the next step of every sweep at work; returns the number of runs that were created."""
     num_created = 0
-    for sweep_id in Sweep.objects.filter(ended_at=None).order_by("created_at").values_list("pk", flat=True):
+    for sweep_id in _at_work().order_by("created_at").values_list("pk", flat=True):
         try:
             num_created += advance(sweep_id)
         except Exception:
@@ -59,6 +64,10 @@ def advance(sweep_id: UUID) -> int:
         if sweep is not None:
             _end(sweep)
     return num_created
+
+
+def _at_work() -> QuerySet[Sweep]:
+    return Sweep.objects.filter(ended_at=None)
 
 
 @contextmanager

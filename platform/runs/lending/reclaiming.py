@@ -36,7 +36,7 @@ from runs.attempts import recovery
 from runs.models import Attempt, Run
 from runs.resizing.elastic_bounds import spare_lanes
 from runs.resizing.resize_services import ResizeUnderWay, WantedResize, request_resize
-from runs.run_queue import current_queue, pools_with_queues
+from runs.run_queue import current_queue, pools_with_queues, waiting_runs
 from runs.transitions import RunStateConflict
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeCause
@@ -54,6 +54,11 @@ Holding = tuple[UUID, int, str]
 """Run, attempt and the lane's name in it."""
 Returnable = LaneToReturn[Holding, UUID | None, LaneKind]
 Lacking = LackingRun[Run, UUID | None, LaneKind]
+
+
+def may_have_work() -> bool:
+    """Whether a run waits for lanes, or one borrows some."""
+    return waiting_runs().exists() or bool(open_loans())
 
 
 def ask_back() -> int:

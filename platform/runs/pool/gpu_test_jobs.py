@@ -13,6 +13,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.secrets import new_secret
@@ -40,6 +41,11 @@ def job_name(test_id: UUID) -> str:
     return f"tandem-gpu-test-{test_id}"
 
 
+def may_have_work() -> bool:
+    """Whether a test is queued or holds lanes."""
+    return _queued().exists() or bool(gpu_tests_with_lanes())
+
+
 def watch(*, gateway: ClusterGateway) -> None:
     """Release the lanes of jobs that are over, then submit queued tests, oldest first."""
     for test_id in gpu_tests_with_lanes():
@@ -47,11 +53,15 @@ def watch(*, gateway: ClusterGateway) -> None:
             _watch_job(test_id, gateway)
         except ClusterUnavailable as error:
             logger.warning("test %s: %s", test_id, error)
-    for test in GpuTest.objects.filter(state=GpuTestState.QUEUED).select_related("gpu").order_by("created_at"):
+    for test in _queued().select_related("gpu").order_by("created_at"):
         if test.gpu.state != ServiceState.AWAITING_TEST:
             end_test(test, (), reason=_overruled(test))
         else:
             launch(test_id=test.pk, gateway=gateway)
+
+
+def _queued() -> QuerySet[GpuTest]:
+    return GpuTest.objects.filter(state=GpuTestState.QUEUED)
 
 
 def launch(*, test_id: UUID, gateway: ClusterGateway) -> bool:

@@ -77,6 +77,7 @@ def test_a_preview_without_a_free_lane_waits_and_says_so(
     ensure_local_lanes(num_cpu_lanes=3)
     wanted = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
     assert allocate(holder=held_by(run.pk, 1), wanted=wanted) is not None
+    assert preview_jobs.may_have_work()
     preview_jobs.watch(gateway=preview_cluster)
     assert (preview_cluster.jobs, state(preview)) == ({}, (PreviewState.QUEUED, "waits for a free lane"))
     ensure_local_lanes(num_cpu_lanes=4)
@@ -105,7 +106,9 @@ def test_a_lane_is_freed_when_the_job_is_over_and_not_before(launched: Preview, 
     previews.end(launched.pk, "")
     preview_jobs.watch(gateway=preview_cluster)
     assert (previews_with_lanes(), preview_cluster.stopped) == ([launched.pk], [name]), "it may still be there"
+    assert preview_jobs.may_have_work()
     preview_jobs.watch(gateway=preview_cluster)
+    assert not preview_jobs.may_have_work()
     assert (previews_with_lanes(), free_lanes()) == ([], {"cpu": 1})
     assert state(launched) == (PreviewState.DONE, "")
 

@@ -16,7 +16,7 @@ from hooks import http_posts, sending
 from hooks.hook_events import HookEvent
 from hooks.models import Delivery, DeliveryState, MessageForm, Webhook
 from hooks.retries import MAX_TRIES, RETRY_AFTER_SECONDS
-from hooks.sending import KEPT_DAYS, forget_old, send_due
+from hooks.sending import KEPT_DAYS, forget_old, may_have_work, send_due
 from hooks.services import change_webhook, redeliver, send_test
 from runs.transitions import move
 from tests.web.conftest import MakeRun
@@ -40,8 +40,11 @@ def test_a_runs_end_arrives_signed_with_what_it_tells_of(
 ) -> None:
     _, secret = make_webhook()
     run = make_run(project, state="running", name="reds")
+    assert not may_have_work()
     fail(run)
+    assert may_have_work()
     assert send_due() == 1
+    assert not may_have_work()
     message = json.loads(receiver.verified(secret)[0])
     assert message["type"] == "run.failed"
     assert message["data"]["text"] == "reds (Shapes) has failed: out of memory"

@@ -16,7 +16,7 @@ from accounts.models import User
 from audit.models import AuditEntry
 from gallery.models import Artifact, Sample
 from retention import deletion_pieces, deletion_rounds
-from retention.deletion_rounds import LEASE, MAX_ROUNDS_LOST, carry_out
+from retention.deletion_rounds import LEASE, MAX_ROUNDS_LOST, carry_out, may_have_work
 from retention.kinds import KINDS, Kind
 from retention.models import Deletion
 from runs.models import Run, RunLogEntry
@@ -90,11 +90,14 @@ def test_the_policy_says_for_how_long_each_kind_is_kept(pool_admin: APIClient, s
 
 def test_what_was_shown_is_deleted_as_an_operation_and_recorded(pool_admin: APIClient, ended_run: EndedRun) -> None:
     run = ended_run()
+    assert not may_have_work()
     operation = asked(pool_admin)
+    assert may_have_work()
     waiting = read(pool_admin, operation)
     assert (waiting["state"], waiting["kind"], waiting["requested_by"]) == ("waiting", "retention", "pool-admin")
     assert waiting["progress"] == {"done": 0, "total": NUM_ITEMS, "unit": "rows and files"}
     assert carry_out() and not carry_out()
+    assert not may_have_work()
     ended = read(pool_admin, operation)
     assert (ended["state"], ended["progress"]["done"], ended["detail"]) == ("succeeded", NUM_ITEMS, "")
     assert [row.path for row in Artifact.objects.all()] == LEFT and not Sample.objects.exists()

@@ -52,6 +52,22 @@ def test_rounds_go_on_when_the_clock_is_set_back(tmp_path: Path) -> None:
     scheduler.close()
 
 
+def test_the_beat_sleeps_until_a_round_is_due(tmp_path: Path) -> None:
+    app, now = Celery("noting", broker="memory://"), [datetime(2026, 11, 24, 12, tzinfo=UTC)]
+    app.now, app.noted = lambda: now[0], []
+    app.conf.beat_schedule = {
+        "one": {"task": "t", "schedule": timedelta(seconds=2)},
+        "other": {"task": "t", "schedule": timedelta(seconds=3)},
+    }
+    scheduler = Noting(app, schedule_filename=str(tmp_path / "schedule"), lazy=True)
+    scheduler.setup_schedule()
+    for _ in range(16):
+        now[0] += timedelta(seconds=scheduler.tick())
+    # After 2, 3, 4, 6, 8, 9 and 10 seconds; eight waits and as many rounds.
+    assert sorted(app.noted) == ["one"] * 5 + ["other"] * 3
+    scheduler.close()
+
+
 @pytest.fixture
 def worker(embedded_servers: None, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A worker of the ticking app; if a failed test leaves it, it is killed at the end."""

@@ -17,7 +17,7 @@ from runs.models import PendingCommand, Run, RungReport, Sweep, SweepPoint, Swee
 from runs.services import create_run, delete_run
 from sweeps import advance as dispatcher
 from sweeps import judging
-from sweeps.advance import advance, advance_all
+from sweeps.advance import advance, advance_all, may_have_work
 from sweeps.progress import points_of
 from sweeps.selectors import sweep_body
 from sweeps.services import stop_sweep
@@ -44,13 +44,16 @@ def hold_lane(run: Run, *, hours: float, gpus: int = 1) -> None:
 
 def test_every_point_gets_a_run_for_every_seed_and_no_more(make_sweep: MakeSweep) -> None:
     sweep = make_sweep(num_seeds=2, max_parallel_runs=3)
+    assert may_have_work()
     made = [advance_all() for _ in range(3)]
     assert made == [3, 0, 0], "no more than three at a time"
     while Sweep.objects.get().ended_at is None:
         live = [run for run in runs_of(sweep) if not run.has_ended]
         assert 0 < len(live) <= 3
         train(live[0], {10: 0.5}, ends="completed")
+        assert may_have_work()
         advance_all()
+    assert not may_have_work()
     runs = runs_of(sweep)
     assert [run.run_spec.optimizer.learning_rate for run in runs] == [1e-4, 1e-4, 2e-4, 2e-4, 3e-4, 3e-4, 4e-4, 4e-4]
     assert [run.run_spec.seed for run in runs] == [0, 1] * 4

@@ -11,10 +11,11 @@ from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Lane, LaneLoan, Node, PoolPolicy, ServiceState
 from fleet.states.state_changes import change_state
 from runs.lending.borrowing import lend_idle_lanes, lendable
-from runs.lending.reclaiming import GRACE, ask_back
+from runs.lending.reclaiming import GRACE, ask_back, may_have_work
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run, RunResize
 from runs.queue.dispatch import dispatch_waiting
 from runs.resizing.draining import drains
+from runs.run_queue import waiting_runs
 from tests.web.runs.elastic_runs import at_work, elastic_spec, join, lent, measure, report, set_share
 from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.resizing import LaneStep, ResizeCause, ResizeState
@@ -50,6 +51,19 @@ def give_back(row: RunResize, *, dropped: int = 0) -> None:
 
 def test_nothing_is_asked_back_while_nobody_waits(attempt: Attempt) -> None:
     assert ask_back() == 0
+
+
+def test_a_round_has_work_while_a_run_waits_or_borrows(make_run: MakeRun) -> None:
+    assert not may_have_work()
+    waiting = make_run(spec=elastic_spec())
+    assert may_have_work()
+    Run.objects.filter(pk=waiting.pk).update(state=RunState.CANCELLED)
+    assert not may_have_work()
+
+
+def test_a_round_has_work_while_lanes_are_on_loan(attempt: Attempt) -> None:
+    assert not waiting_runs().exists()
+    assert may_have_work()
 
 
 def test_the_next_run_in_turn_gets_borrowed_lanes_back_within_the_pools_seconds(

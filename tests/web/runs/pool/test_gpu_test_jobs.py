@@ -52,7 +52,9 @@ def gpu(db: None) -> Gpu:
 
 @pytest.fixture
 def running(gpu: Gpu, cluster: FakeCluster) -> GpuTest:
+    assert not jobs.may_have_work()
     test = request_test(gpu, by="pool-admin", reason="to be sure")
+    assert jobs.may_have_work()
     jobs.watch(gateway=cluster)
     test.refresh_from_db()
     assert test.state == "running"
@@ -85,7 +87,9 @@ def test_a_gpu_that_has_passed_takes_work_once_its_job_is_over(running: GpuTest,
     assert (state_of(running), state_of_gpu()) == (("passed", ""), "active")
     jobs.watch(gateway=cluster)
     assert free_lanes() == {"cpu": 2}, "the job may still be there, and is stopped"
+    assert jobs.may_have_work()
     jobs.watch(gateway=cluster)
+    assert not jobs.may_have_work()
     assert (free_lanes(), gpu_tests_with_lanes()) == ({"cpu": 2, "gpu": 2}, [])
     assert LaneUse.objects.exclude(until=None).filter(test_id=running.pk, run_id=None).count() == 2
 
