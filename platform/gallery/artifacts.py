@@ -6,15 +6,19 @@ Invariant: other bytes under a path that the attempt has used are refused, so th
 
 from collections.abc import Mapping
 from hashlib import sha256 as sha256_of
-from io import BytesIO
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import Max
+from django.utils import timezone
+from psycopg.errors import UniqueViolation
 
 from gallery import storage
 from gallery.models import Artifact
+from telemetry.bulk_copy import copy_rows
 from worker.contracts.ingest import SCHEDULE_LOG_FOLDER
+
+_COLUMNS = ("run_id", "attempt", "path", "sha256", "num_bytes", "content_type", "storage_key", "created_at")
 
 
 class ArtifactTaken(storage.ArtifactRefused):
@@ -56,31 +60,20 @@ def store_artifacts(*, run_id: UUID, attempt: int, files: Mapping[str, bytes]) -
         ArtifactTaken, ArtifactRefused, OSError: as `store_artifact`, for any of the files; no row is stored then.
     """
     digests = {storage.checked_path(path): sha256_of(content).hexdigest() for path, content in files.items()}
-    rows = Artifact.objects.filter(run_id=run_id, attempt=attempt)
-    known = set()
-    for row in rows.filter(path__in=digests):
-        known.add(_same_or_refuse(row, digests[row.path]).path)
-    fresh = [path for path in digests if path not in known]
-    stored = {path: storage.write(f"{run_id}/{attempt}/{path}", BytesIO(files[path]), digests[path]) for path in fresh}
-    with transaction.atomic():
-        Artifact.objects.bulk_create(
-            [
-                Artifact(
-                    run_id=run_id,
-                    attempt=attempt,
-                    path=path,
-                    sha256=digests[path],
-                    num_bytes=stored[path].num_bytes,
-                    content_type=storage.content_type(path),
-                    storage_key=stored[path].key,
-                )
-                for path in fresh
-            ],
-            ignore_conflicts=True,
-        )
-        # Of two concurrent uploads of one path, the first row is kept.
-        for row in rows.filter(path__in=fresh):
-            _same_or_refuse(row, digests[row.path])
+    known = Artifact.objects.filter(run_id=run_id, attempt=attempt, path__in=digests)
+    taken = {_same_or_refuse(artifact, digests[artifact.path]).path for artifact in known}
+    fresh = [path for path in digests if path not in taken]
+    keys = {path: f"{run_id}/{attempt}/{path}" for path in fresh}
+    storage.write_all({keys[path]: files[path] for path in fresh})
+    now, kind_of = timezone.now(), storage.content_type
+    rows = ((run_id, attempt, path, digests[path], len(files[path]), kind_of(path), keys[path], now) for path in fresh)
+    try:
+        # A savepoint keeps the caller's transaction usable after a conflict.
+        with transaction.atomic():
+            copy_rows(Artifact, _COLUMNS, rows)
+    except UniqueViolation:
+        # Of two concurrent uploads of one path, the first row is kept. The other upload's are all there by now.
+        store_artifacts(run_id=run_id, attempt=attempt, files=files)
 
 
 def find_artifact(run_id: UUID, path: str, attempt: int | None = None) -> Artifact | None:

@@ -1,8 +1,14 @@
 """Rows for the samples, adapters and checkpoints in events, written inside the ingest's transaction."""
 
+import json
+
 from gallery.models import Adapter, CheckpointRecord, Sample
+from telemetry.bulk_copy import copy_rows
 from telemetry.ingest.handlers import EventContext, register
 from worker.contracts.events import AdapterEvent, CheckpointEvent, SamplesEvent
+
+SAMPLE_COLUMNS = ("prompt", "prompt_id", "prompt_index", "member", "seed", "reward", "advantage", "staleness", "lane")
+"""Of a sample's row, as its event has them."""
 
 
 def register_all() -> None:
@@ -12,20 +18,20 @@ def register_all() -> None:
 
 
 def record_samples(context: EventContext, event: SamplesEvent) -> None:
-    Sample.objects.bulk_create(
-        Sample(
-            run_id=context.run_id,
-            attempt=context.attempt,
-            stream_seq=context.stream_seq,
-            purpose=event.purpose,
-            batch=event.batch,
-            policy_version=event.policy_version,
-            artifact_path=sample.artifact,
-            poster_path=sample.poster,
-            **sample.model_dump(exclude={"artifact", "poster"}),
+    of_event = (context.run_id, context.attempt, context.stream_seq, event.purpose, event.batch, event.policy_version)
+    rows = (
+        (
+            *of_event,
+            *(getattr(sample, column) for column in SAMPLE_COLUMNS),
+            json.dumps(sample.rewards),
+            json.dumps(sample.missing),
+            sample.artifact,
+            sample.poster,
         )
         for sample in event.samples
     )
+    columns = ("run_id", "attempt", "stream_seq", "purpose", "batch", "policy_version", *SAMPLE_COLUMNS)
+    copy_rows(Sample, (*columns, "rewards", "missing", "artifact_path", "poster_path"), rows)
 
 
 def record_adapter(context: EventContext, event: AdapterEvent) -> None:

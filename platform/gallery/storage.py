@@ -8,8 +8,9 @@ import hashlib
 import posixpath
 import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import IO, Any, Protocol
 
 import fsspec
@@ -109,15 +110,44 @@ def write(key: str, source: Readable, sha256: str) -> Stored:
         if found.hexdigest() != sha256:
             raise ChecksumMismatch(f"the bytes received ({num_bytes}) have sha256 {found.hexdigest()}, not {sha256}")
         with filesystem.open(draft, "rb") as file:
-            check_content(key, file, num_bytes)
+            _check(key, file, num_bytes)
         filesystem.mv(draft, final)
-    except BaseException as error:
+    except BaseException:
         if filesystem.exists(draft):
             filesystem.rm(draft)
-        if isinstance(error, ContentRefused):
-            raise ArtifactRefused(f"`{posixpath.basename(key)}` is refused: {error}") from error
         raise
     return Stored(key=key, sha256=sha256, num_bytes=num_bytes)
+
+
+def write_all(contents: Mapping[str, bytes]) -> None:
+    """Store small files by key, replacing any earlier content. All are looked into before one is stored.
+
+    Raises:
+        ArtifactRefused: one is not what its key's ending says; nothing is stored.
+        OSError: the storage is full or unavailable; the files before the one that failed are stored.
+    """
+    for key, content in contents.items():
+        _check(key, BytesIO(content), len(content))
+    filesystem, root = _filesystem()
+    draft = f"{root}/.incoming/{uuid.uuid4().hex}"
+    for folder in {posixpath.dirname(draft), *(posixpath.dirname(f"{root}/{key}") for key in contents)}:
+        filesystem.makedirs(folder, exist_ok=True)
+    try:
+        for key, content in contents.items():
+            with filesystem.open(draft, "wb") as file:
+                file.write(content)
+            filesystem.mv(draft, f"{root}/{key}")
+    except BaseException:
+        if filesystem.exists(draft):
+            filesystem.rm(draft)
+        raise
+
+
+def _check(key: str, file: IO[bytes], num_bytes: int) -> None:
+    try:
+        check_content(key, file, num_bytes)
+    except ContentRefused as error:
+        raise ArtifactRefused(f"`{posixpath.basename(key)}` is refused: {error}") from error
 
 
 def open_to_read(key: str) -> IO[bytes]:

@@ -25,7 +25,7 @@ def copy_stream_items(run_id: UUID, attempt: int, numbered: Numbered, bodies: Se
         for (number, event), body in zip(numbered, bodies, strict=True)
         if not isinstance(event, LogEvent)
     )
-    _copy(StreamItem, ("run_id", "stream_seq", "attempt", "seq", "type", "at", "body"), rows)
+    copy_rows(StreamItem, ("run_id", "stream_seq", "attempt", "seq", "type", "at", "body"), rows)
 
 
 def copy_log_entries(run_id: UUID, attempt: int, numbered: Numbered) -> None:
@@ -34,7 +34,7 @@ def copy_log_entries(run_id: UUID, attempt: int, numbered: Numbered) -> None:
         for number, event in numbered
         if (line := log_line(event)) is not None
     )
-    _copy(RunLogEntry, ("run_id", "stream_seq", "attempt", "at", "type", "level", "source", "text"), rows)
+    copy_rows(RunLogEntry, ("run_id", "stream_seq", "attempt", "at", "type", "level", "source", "text"), rows)
 
 
 def copy_metric_points(run_id: UUID, attempt: int, numbered: Sequence[tuple[int, MetricsEvent]]) -> None:
@@ -44,7 +44,7 @@ def copy_metric_points(run_id: UUID, attempt: int, numbered: Sequence[tuple[int,
         for key, value in event.values.items()
     )
     columns = ("run_id", "stream_seq", "attempt", "key", "batch", "optimizer_step", "at", "value")
-    _copy(MetricPoint, columns, rows)
+    copy_rows(MetricPoint, columns, rows)
 
 
 def copy_spans(run_id: UUID, attempt: int, numbered: Numbered) -> None:
@@ -54,7 +54,7 @@ def copy_spans(run_id: UUID, attempt: int, numbered: Numbered) -> None:
         if isinstance(event, SpansEvent)
         for span in event.spans
     )
-    _copy(SpanRow, ("run_id", "stream_seq", "attempt", *SPAN_COLUMNS), rows)
+    copy_rows(SpanRow, ("run_id", "stream_seq", "attempt", *SPAN_COLUMNS), rows)
 
 
 def copy_group_outcomes(run_id: UUID, attempt: int, events: Sequence[GroupsEvent]) -> None:
@@ -63,10 +63,12 @@ def copy_group_outcomes(run_id: UUID, attempt: int, events: Sequence[GroupsEvent
         for event in events
         for group in event.groups
     )
-    _copy(GroupOutcomeRow, ("run_id", "attempt", "batch", *OUTCOME_COLUMNS), rows)
+    copy_rows(GroupOutcomeRow, ("run_id", "attempt", "batch", *OUTCOME_COLUMNS), rows)
 
 
-def _copy(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+def copy_rows(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Insert `rows` with values for `columns` of the table of `model`; JSON is given as text. Defaults of the model's
+    fields are not applied. Raises psycopg's own errors, such as `UniqueViolation`."""
     statement = sql.SQL("COPY {table} ({columns}) FROM STDIN").format(
         table=sql.Identifier(model._meta.db_table),
         columns=sql.SQL(", ").join(sql.Identifier(column) for column in columns),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gallery import storage
-from gallery.artifacts import ArtifactTaken, delete_run_artifacts, find_artifact
+from gallery.artifacts import ArtifactTaken, delete_run_artifacts, find_artifact, store_artifacts
 from gallery.models import Artifact
 from gallery.storage import ArtifactRefused, ChecksumMismatch, checked_path
 from tests.web.valid_files import valid_file
@@ -136,3 +136,28 @@ def test_an_upload_replaces_nothing_half_way(artifact_folder: Path) -> None:
         storage.write("run/a.txt", Breaks(), "0" * 64)
     assert storage.open_to_read("run/a.txt").read() == b"whole"
     assert files_below(artifact_folder) == ["run/a.txt"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("other", [b"first", b"other"])
+def test_of_two_uploads_at_once_the_row_of_the_first_is_kept(
+    run: Any, monkeypatch: pytest.MonkeyPatch, other: bytes
+) -> None:
+    """The other upload stores its rows while this one writes its files."""
+    paths = [f"samples/{number}.txt" for number in range(3)]
+    write_all, contents = storage.write_all, [dict.fromkeys(paths, b"first"), dict.fromkeys(paths[1:], other)]
+
+    def write(files: Any) -> None:
+        write_all(files)
+        if contents:
+            store_artifacts(run_id=run.pk, attempt=1, files=contents.pop())
+
+    monkeypatch.setattr(storage, "write_all", write)
+    ours = contents.pop(0)
+    if other == b"first":
+        store_artifacts(run_id=run.pk, attempt=1, files=ours)
+        assert sorted(Artifact.objects.values_list("path", flat=True)) == paths
+    else:
+        with pytest.raises(ArtifactTaken):
+            store_artifacts(run_id=run.pk, attempt=1, files=ours)
+        assert sorted(Artifact.objects.values_list("path", flat=True)) == paths[1:]
