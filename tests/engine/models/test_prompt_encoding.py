@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import run_spec_of
+from worker.contracts.embedding_room import FOLDER_VARIABLE
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.contracts.prompts import parse_prompts
@@ -22,18 +23,17 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models import encoder_identity, pipeline_loading, prompt_encoding
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.embedding_files import ALIGNMENT
-from worker.engine.models.embedding_store import FOLDER_VARIABLE
 from worker.engine.models.pipeline_loading import TEXT_ONLY, has_text_encoders, is_skeleton
 from worker.engine.models.prompt_encoding import (
     PROMPTS_PER_CLAIM,
     StoredEmbeddings,
-    known_texts,
     run_embeddings,
     stored_embeddings,
 )
 from worker.engine.models.registry import MODEL_ADAPTERS, check_drawable, load_model
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
+from worker.scheduling.planning.stored_embeddings import known_texts
 
 FAMILY = ModelFamily.SD3
 
