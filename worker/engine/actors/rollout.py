@@ -66,7 +66,7 @@ class RolloutActor(GeneratingActor):
                 from worker.engine.devices.selection import resolve_device
                 from worker.engine.sync.broadcast_receiver import BroadcastReceiver
 
-                self._receiver = BroadcastReceiver(self.lane, resolve_device(None))
+                self._receiver = BroadcastReceiver(self.lane, resolve_device(None), self._sampler.memory)
         self._loaded_as = key
         return self._report(start, None)
 

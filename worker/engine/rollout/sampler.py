@@ -129,6 +129,11 @@ class Sampler:
         """The version pulled; `None` before the first `pull`."""
         return self._version
 
+    @property
+    def memory(self) -> MemoryPlan:
+        """What the plan says of the lane's memory, for what is done with its device beside generation."""
+        return self._memory
+
     def pull(self, version: PublishedVersion, received: BindableVersion | None = None) -> PullReceipt:
         """Bind a published version and read it back from the live modules.
 
