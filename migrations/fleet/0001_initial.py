@@ -115,6 +115,7 @@ class Migration(migrations.Migration):
                 ('object_store_bytes', models.PositiveBigIntegerField(null=True)),
                 ('shm_free_bytes', models.PositiveBigIntegerField(null=True)),
                 ('spill_free_bytes', models.PositiveBigIntegerField(null=True)),
+                ('embeddings_room_bytes', models.PositiveBigIntegerField(null=True)),
                 ('in_cluster_at', models.DateTimeField(null=True)),
                 ('reported_at', models.DateTimeField(null=True)),
                 ('reader_error', models.CharField(blank=True, default='', max_length=500)),

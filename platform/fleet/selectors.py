@@ -36,7 +36,7 @@ class HoldingAttempt:
 def pool_lanes(pool: str | None = None) -> Mapping[LaneKind, int]:
     """Number of lanes by kind that can be allocated to runs, free or not, in a pool or in all; 0 for a kind of which
     there are lanes and none is in service."""
-    in_service = _by_kind(_usable_lanes(pool))
+    in_service = _by_kind(usable_lanes(pool))
     return {kind: in_service.get(kind, 0) for kind in {**all_lanes(pool), **in_service}}
 
 
@@ -80,7 +80,7 @@ class LanesInService:
 
 def lanes_in_service() -> list[LanesInService]:
     """The lanes of every pool that take work, held or not, counted."""
-    plain = _usable_lanes().exclude(reason=NOT_OFFERED).order_by()
+    plain = usable_lanes().exclude(reason=NOT_OFFERED).order_by()
     # A lane of several GPUs, which are alike, has as many rows.
     alike = {
         pk: (pool, LaneKind(kind), device or kind, held_since is not None)
@@ -116,7 +116,7 @@ class HeldLane:
 
 def held_lanes_of(pool: str) -> list[HeldLane]:
     """Every lane of the pool that is held now."""
-    usable = set(_usable_lanes(pool).exclude(held_since=None).values_list("pk", flat=True))
+    usable = set(usable_lanes(pool).exclude(held_since=None).values_list("pk", flat=True))
     rows = LaneUse.objects.filter(until=None, lane__pool=pool)
     return [
         HeldLane(run_id, attempt, project_id, LaneKind(kind), lane in usable)
@@ -157,7 +157,7 @@ def free_devices(kind: LaneKind, pool: str) -> dict[str, int]:
 
 def nodes_in_service(pool: str) -> list[str]:
     """Names of the nodes with lanes of the pool that take work, held or not."""
-    return sorted(_usable_lanes(pool).order_by().values_list("node__name", flat=True).distinct())
+    return sorted(usable_lanes(pool).order_by().values_list("node__name", flat=True).distinct())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class NodeRoom:
 
 def rooms_of_nodes(pool: str) -> list[NodeRoom]:
     """The nodes with lanes of the pool that can generate, as far as Ray has told the size of their object store."""
-    lanes = _usable_lanes(pool).filter(kind=trainer_kind(pool), node__object_store_bytes__isnull=False).order_by()
+    lanes = usable_lanes(pool).filter(kind=trainer_kind(pool), node__object_store_bytes__isnull=False).order_by()
     of_node = ("name", "object_store_bytes", "shm_free_bytes", "spill_free_bytes")
     counted = lanes.values_list(*(f"node__{column}" for column in of_node)).annotate(number=Count("pk"))
     return [
@@ -185,7 +185,7 @@ def rooms_of_nodes(pool: str) -> list[NodeRoom]:
 
 def pool_devices(pool: str) -> dict[str, int]:
     """Number of the pool's lanes that can generate or train by device, free or not."""
-    return _by_device(_usable_lanes(pool).filter(kind=trainer_kind(pool)))
+    return _by_device(usable_lanes(pool).filter(kind=trainer_kind(pool)))
 
 
 def trainer_kind(pool: str) -> LaneKind:
@@ -240,7 +240,7 @@ def grants_of(run_id: UUID, attempt: int) -> tuple[LaneGrant, ...]:
 def all_take_work(run_id: UUID, attempt: int) -> bool:
     """Whether all lanes that the attempt holds would be given to a run if they were free."""
     held = Lane.objects.filter(run_id=run_id, attempt=attempt)
-    return not held.exclude(pk__in=_usable_lanes().values("pk")).exists()
+    return not held.exclude(pk__in=usable_lanes().values("pk")).exists()
 
 
 def grants_with_devices(run_id: UUID, attempt: int) -> tuple[tuple[LaneGrant, str], ...]:
@@ -302,7 +302,7 @@ def lanes_with_places(pool: str | None = None) -> QuerySet[Lane]:
 
 def lanes_without_work(pool: str | None = None) -> QuerySet[Lane]:
     """Those of `lanes_with_places` that take no work now, held or not."""
-    return lanes_with_places(pool).exclude(pk__in=_usable_lanes(pool).order_by().values("pk"))
+    return lanes_with_places(pool).exclude(pk__in=usable_lanes(pool).order_by().values("pk"))
 
 
 def head_address() -> str:
@@ -362,7 +362,7 @@ def _of_pool(lanes: QuerySet[Lane], pool: str | None) -> QuerySet[Lane]:
     return lanes if pool is None else lanes.filter(pool=pool)
 
 
-def _usable_lanes(pool: str | None = None) -> QuerySet[Lane]:
+def usable_lanes(pool: str | None = None) -> QuerySet[Lane]:
     """Lanes of a pool, or of all, that take work: by decision of their node, of all their GPUs, and of themselves; on
     nodes that Ray reaches, and where it gives GPUs to Tandem."""
     active = ServiceState.ACTIVE
@@ -374,10 +374,10 @@ def _usable_lanes(pool: str | None = None) -> QuerySet[Lane]:
 
 
 def _free_lanes(pool: str | None = None) -> QuerySet[Lane]:
-    """Those of `_usable_lanes` that nobody holds, on nodes of Ray's newest list. A node that it leaves out counts as
+    """Those of `usable_lanes` that nobody holds, on nodes of Ray's newest list. A node that it leaves out counts as
     lost after a while, but a run whose node has died must not be given the same lanes before that."""
     newest = NodeAgent.objects.exclude(reported_at=None).order_by("-reported_at").values("reported_at")[:1]
-    free = _usable_lanes(pool).filter(held_since=None)
+    free = usable_lanes(pool).filter(held_since=None)
     return free.exclude(node__in_cluster_at__lt=Coalesce(Subquery(newest), F("node__in_cluster_at")))
 
 

@@ -21,6 +21,7 @@ TANDEM_PUBLIC_URL = environment.PUBLIC_URL
 TANDEM_MODEL_ROOTS = environment.model_roots()
 TANDEM_PRESETS = ROOT / "deploy" / "presets"
 TANDEM_CHECKPOINTS = env.str("TANDEM_CHECKPOINTS", "") or f"file://{TANDEM_VAR / 'checkpoints'}"
+TANDEM_EMBEDDINGS = env.str("TANDEM_EMBEDDINGS", "") or str(TANDEM_VAR / "embeddings")
 TANDEM_ARTIFACTS = env.str("TANDEM_ARTIFACTS", "") or f"file://{TANDEM_VAR / 'artifacts'}"
 TANDEM_MAX_PAUSE_SECONDS = env.float("TANDEM_MAX_PAUSE_SECONDS", 600.0)
 TANDEM_MAX_STOP_SECONDS = env.float("TANDEM_MAX_STOP_SECONDS", 300.0)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import torch
 
+from worker.contracts.embedding_room import FOLDER_VARIABLE
 from worker.contracts.names import ModelFamily
 from worker.contracts.prompts import parse_prompts
 from worker.contracts.run_spec import RunSpec
-from worker.engine.models.embedding_store import FOLDER_VARIABLE
 from worker.engine.models.pipeline_loading import TEXT_ONLY
 from worker.engine.models.prompt_encoding import StoredEmbeddings, run_embeddings
 from worker.engine.models.registry import load_model

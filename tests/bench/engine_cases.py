@@ -55,6 +55,7 @@ class Size:
             lora_activation_bytes=FLUX.lora_activation_bytes,
             full_activation_bytes=FLUX.full_activation_bytes,
             decoder_flops_per_pixel=0.0,
+            embedding=FLUX.embedding,
             decoder_parameters=0.0,
             decoder_values_per_pixel=0.0,
             decoding=FLUX.decoding,

@@ -1,10 +1,13 @@
-"""A device that has no memory for calls of more than so many rows: torch's own error, raised in the real path."""
+"""Devices that have no memory for calls of more than so many rows, or for tensors of more than so many bytes: torch's
+own error, raised in the real path."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 MESSAGE = "CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has a total capacity of 79.11 GiB."
 
@@ -45,3 +48,25 @@ def no_memory_for(
     finally:
         for hook in hooks:
             hook.remove()
+
+
+class NoMemoryFor(TorchDispatchMode):
+    """Within it, in the thread that enters it, a result of more than `num_bytes` runs out of memory."""
+
+    def __init__(self, num_bytes: int) -> None:
+        super().__init__()
+        self._num_bytes = num_bytes
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        given = {leaf.untyped_storage().data_ptr() for leaf in tree_leaves((args, kwargs)) if _is_tensor(leaf)}
+        for made in filter(_is_tensor, tree_leaves(result)):
+            # Views and results in place take no memory.
+            storage = made.untyped_storage()
+            if storage.nbytes() > self._num_bytes and storage.data_ptr() not in given:
+                raise torch.OutOfMemoryError(MESSAGE)
+        return result
+
+
+def _is_tensor(value: object) -> bool:
+    return isinstance(value, torch.Tensor)

@@ -91,6 +91,7 @@ def test_nodes_are_reported_held_lost_and_watched_again(cluster: Cluster) -> Non
     assert posts.all[-1].head_address == cluster.address
     assert all(report.memory_used_bytes < report.memory_bytes for report in reports.values())
     assert all(report.shm_free_bytes and report.spill_free_bytes for report in reports.values())
+    assert all(report.embeddings_room_bytes for report in reports.values())
     stores = {node["NodeID"]: node["Resources"]["object_store_memory"] for node in ray.nodes()}
     assert all(node.object_store_bytes == stores[node.ray_node_id] for node in nodes.values())
 

@@ -235,6 +235,9 @@ class NodeReport(Contract):
     """What is free of `/dev/shm`, in which Ray's object store lies."""
     spill_free_bytes: Tally = None
     """What is free on the disk to which Ray moves objects that its store has no room for."""
+    embeddings_room_bytes: Tally = None
+    """What embeddings of prompts may take on the node's disk, those included that are stored there; null where its
+    folder or bound cannot be used."""
     gpus: Annotated[tuple[GpuReport, ...], Field(max_length=MAX_GPUS)] = ()
     reader_error: Annotated[str, Field(max_length=500)] = ""
     """Why the GPUs could not be read; `gpus` are then those of the last successful reading, without live values."""

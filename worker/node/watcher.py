@@ -7,6 +7,7 @@ from pathlib import Path
 
 import ray
 
+from worker.contracts.embedding_room import EmbeddingRoom
 from worker.contracts.node_reports import GpuLive, GpuReport, NodeReport
 from worker.node.card_figures import CardMeasurements
 from worker.node.readers.detection import is_replayed, offered, reader_of_this_node
@@ -24,6 +25,7 @@ class NodeWatcher:
         self._ray_node_id = ray_node_id
         self._reader = reader_of_this_node()
         self._measurements = CardMeasurements()
+        self._embedding_room = EmbeddingRoom()
         self._last: tuple[GpuReport, ...] = ()
 
     def process(self) -> int:
@@ -49,6 +51,7 @@ class NodeWatcher:
             load=os.getloadavg()[0],
             shm_free_bytes=free_bytes(SHARED_MEMORY),
             spill_free_bytes=free_bytes(Path(ray._private.worker._global_node.get_session_dir_path())),
+            embeddings_room_bytes=self._embedding_room.num_bytes(time.monotonic()),
             gpus=self._last,
             reader_error=error,
         )

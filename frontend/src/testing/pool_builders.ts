@@ -144,6 +144,7 @@ export function poolNode(id = 1, fields: Partial<PoolNode> = {}): PoolNode {
     object_store_bytes: null,
     shm_free_bytes: null,
     spill_free_bytes: null,
+    embeddings_room_bytes: null,
     load: 1.5,
     in_cluster_at: "2026-01-01T00:00:00Z",
     reported_at: "2026-01-01T00:00:00Z",

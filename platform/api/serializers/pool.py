@@ -132,6 +132,9 @@ class PoolNode(Standing, Annotations, Drained):
     spill_free_bytes = serializers.IntegerField(
         allow_null=True, help_text="What is free on the disk that Ray's objects spill to."
     )
+    embeddings_room_bytes = serializers.IntegerField(
+        allow_null=True, help_text="What embeddings of prompts may take on the node's disk, stored ones included."
+    )
     load = serializers.FloatField(allow_null=True)
     in_cluster_at = serializers.DateTimeField(allow_null=True, help_text="When Ray last counted it as alive.")
     reported_at = serializers.DateTimeField(allow_null=True, help_text="When its own agent was last heard.")

@@ -29,6 +29,8 @@ class Node(InService, Annotated):
     """What was free of `/dev/shm`, in which that store lies."""
     spill_free_bytes = models.PositiveBigIntegerField(null=True)
     """What was free on the disk to which Ray moves objects that its store has no room for."""
+    embeddings_room_bytes = models.PositiveBigIntegerField(null=True)
+    """What embeddings of prompts may take on its disk, those included that are stored there."""
     in_cluster_at = models.DateTimeField(null=True)
     """When Ray last counted it as alive."""
     reported_at = models.DateTimeField(null=True)

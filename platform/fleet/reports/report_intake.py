@@ -37,7 +37,7 @@ restart of its process takes as long again."""
 _OF_NODE = ("ray_node_id", "address", "are_gpus_held", "object_store_bytes")
 _OF_NODE_REPORT = (
     *("num_cores", "memory_bytes", "memory_used_bytes", "load", "shm_free_bytes", "spill_free_bytes"),
-    *("reader_error", "reported_at"),
+    *("embeddings_room_bytes", "reader_error", "reported_at"),
 )
 _OF_GPU = ("uuid", "index", "accelerator", "resource", "identity", "topology", "faults", *HEALTH_FIELDS, *USE_FIELDS)
 
@@ -55,9 +55,11 @@ def take(agent: NodeAgent, reports: NodeReports) -> None:
     publish_reports([node for node, _ in nodes.values()], reported, gpus, at=now)
 
 
-def keep_store_size(node: str, num_bytes: int | None) -> None:
-    """Note the size of a node's object store where no agent reports the node."""
-    Node.objects.filter(name=node).update(object_store_bytes=num_bytes)
+def keep_store_sizes(node: str, *, object_store_bytes: int | None, embeddings_room_bytes: int | None) -> None:
+    """Note what a node's object store and its embeddings may take where no agent reports the node."""
+    Node.objects.filter(name=node).update(
+        object_store_bytes=object_store_bytes, embeddings_room_bytes=embeddings_room_bytes
+    )
 
 
 def _take_alive(alive: Iterable[ClusterNode], now: datetime) -> dict[str, tuple[Node, ClusterNode]]:
@@ -98,6 +100,7 @@ def _take_reports(
         node.num_cores, node.load = report.num_cpus, report.load
         node.memory_bytes, node.memory_used_bytes = report.memory_bytes, report.memory_used_bytes
         node.shm_free_bytes, node.spill_free_bytes = report.shm_free_bytes, report.spill_free_bytes
+        node.embeddings_room_bytes = report.embeddings_room_bytes
         node.reader_error, node.reported_at = report.reader_error, now
         for gpu in report.gpus:
             gpus.take(node, seen, gpu, now)

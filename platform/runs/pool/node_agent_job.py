@@ -5,12 +5,15 @@ newest agent reported a short while ago            ─► well
              otherwise                             ─► its job is stopped, and another is submitted
 
 On one machine without GPUs there is nothing to report but the size of its object store, which is read from Ray's list,
-since `up` has made its lanes, and an agent would take a sixth of the idle stack's memory: it starts with the first GPU
-or the first further node.
+and the room for embeddings on its disk, which is this process's too, since `up` has made its lanes. An agent would take
+a sixth of the idle stack's memory: it starts with the first GPU or the first further node.
 """
 
 import logging
+import os
+import time
 from datetime import datetime, timedelta
+from functools import cache
 
 from django.conf import settings
 from django.utils import timezone
@@ -18,8 +21,9 @@ from django.utils import timezone
 from fleet.lane_layout import LOCAL_NODE
 from fleet.models import Node, NodeAgent
 from fleet.reports.node_agents import new_agent
-from fleet.reports.report_intake import keep_store_size
+from fleet.reports.report_intake import keep_store_sizes
 from runs.cluster import ClusterGateway, ClusterUnavailable, RayNode
+from worker.contracts.embedding_room import FOLDER_VARIABLE, EmbeddingRoom
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 
 logger = logging.getLogger(__name__)
@@ -42,7 +46,11 @@ def keep_agent(gateway: ClusterGateway) -> bool:
         nodes = gateway.nodes()
         if not _pool_has_others() and all(_is_described(node) for node in nodes):
             for node in nodes:
-                keep_store_size(node.label, node.object_store_bytes)
+                keep_store_sizes(
+                    node.label,
+                    object_store_bytes=node.object_store_bytes,
+                    embeddings_room_bytes=_room_of_this_machine().num_bytes(time.monotonic()),
+                )
             return False
     except ClusterUnavailable as error:
         logger.warning("Ray's nodes are not known: %s", error)
@@ -59,6 +67,11 @@ def keep_agent(gateway: ClusterGateway) -> bool:
         agent.delete()
         return False
     return True
+
+
+@cache
+def _room_of_this_machine() -> EmbeddingRoom:
+    return EmbeddingRoom({**os.environ, FOLDER_VARIABLE: settings.TANDEM_EMBEDDINGS})
 
 
 def _is_described(node: RayNode) -> bool:

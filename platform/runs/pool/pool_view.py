@@ -111,6 +111,7 @@ class NodeRow:
     object_store_bytes: int | None
     shm_free_bytes: int | None
     spill_free_bytes: int | None
+    embeddings_room_bytes: int | None
     load: float | None
     in_cluster_at: datetime | None
     reported_at: datetime | None
@@ -204,6 +205,7 @@ def _node_row(node: Node, names: Mapping[UUID, str], tests: Mapping[int, GpuTest
         object_store_bytes=node.object_store_bytes,
         shm_free_bytes=node.shm_free_bytes,
         spill_free_bytes=node.spill_free_bytes,
+        embeddings_room_bytes=node.embeddings_room_bytes,
         load=node.load,
         in_cluster_at=node.in_cluster_at,
         reported_at=node.reported_at,

@@ -22,6 +22,7 @@ class CheckName(StrEnum):
     PROMPTS = "prompts"
     MEMORY = "memory"
     STORE = "store"
+    EMBEDDINGS = "embeddings"
     DISK = "disk"
     PROJECT = "project"
     QUEUE = "queue"

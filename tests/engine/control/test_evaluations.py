@@ -11,7 +11,7 @@ from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control.checkpoint_directory import RunPosition
 from worker.engine.control.command_queue import CommandQueue
-from worker.engine.control.evaluations import EvaluationManager
+from worker.engine.control.evaluations import MAX_ENCODED_TOGETHER, EvaluationManager
 from worker.engine.control.fragment_store import FragmentRecord, FragmentStore
 from worker.engine.control.prompt_schedule import PromptSchedule
 from worker.scheduling.core.messages import EvaluationComplete, Fragment, FragmentKey, Purpose
@@ -115,3 +115,19 @@ def test_samples_of_own_prompts_begin_once_these_are_encoded(setup: Setup) -> No
     request = setup.evaluations.next_request(batch=3, policy_version=3)
     assert request is not None and request.num_groups == 1
     assert setup.evaluations.next_request(batch=3, policy_version=3) is None, "one is under way"
+
+
+def test_prompts_of_requests_that_wait_together_are_encoded_together_up_to_a_bound(setup: Setup) -> None:
+    first, *_ = commands = [
+        RunCommand(
+            id=f"c{command}",
+            kind=CommandKind.SAMPLE_NOW,
+            prompts=tuple(Prompt(text=f"{command} {number}") for number in range(16)),
+        )
+        for command in range(MAX_ENCODED_TOGETHER // 16 + 1)
+    ]
+    setup.commands.sample_commands.extend(commands)
+    setup.encoded.append(tuple(prompt for command in commands[:-1] for prompt in command.prompts))
+    request = setup.evaluations.next_request(batch=3, policy_version=3)
+    assert request is not None and request.num_groups == len(first.prompts)
+    assert list(setup.commands.sample_commands) == commands[1:]

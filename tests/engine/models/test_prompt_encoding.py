@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import run_spec_of
+from worker.contracts.embedding_room import FOLDER_VARIABLE
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.contracts.prompts import parse_prompts
@@ -22,18 +23,20 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models import encoder_identity, pipeline_loading, prompt_encoding
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.embedding_files import ALIGNMENT
-from worker.engine.models.embedding_store import FOLDER_VARIABLE
 from worker.engine.models.pipeline_loading import TEXT_ONLY, has_text_encoders, is_skeleton
 from worker.engine.models.prompt_encoding import (
     PROMPTS_PER_CLAIM,
     StoredEmbeddings,
-    known_texts,
     run_embeddings,
     stored_embeddings,
 )
 from worker.engine.models.registry import MODEL_ADAPTERS, check_drawable, load_model
 from worker.engine.rollout.sampler import Sampler
+from worker.engine.sync.packing import pack
 from worker.engine.trainer.rank import TrainerRank
+from worker.engine.types import GenerationRequest
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
+from worker.scheduling.planning.stored_embeddings import known_texts
 
 FAMILY = ModelFamily.SD3
 
@@ -180,6 +183,35 @@ def test_prompts_that_come_later_are_encoded_on_the_cpu_and_kept_for_all_lanes(
     sampler._model.encode_prompts(["something else", "and another"])
     assert devices == [torch.device("cpu")] and not has_text_encoders(sampler._model._pipeline)
     assert stored_embeddings(spec(), path).find("and another") is not None
+
+
+def test_prompts_that_come_to_a_lane_together_load_the_text_encoders_once(
+    embeddings: StoredEmbeddings, checkpoint_of: CheckpointOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, guided = checkpoint_of(FAMILY), spec(sampling={"guidance_scale": 4.0})
+    sampler, trainer = (Sampler.load(guided, path, embeddings=embeddings) for _ in range(2))
+    sampler.pull(pack(sampler._model.trainable, 0))
+    loads = list[torch.device]()
+    load_pipeline = pipeline_loading.load_pipeline
+
+    def counted(*args: Any, device: torch.device, **rest: Any) -> Any:
+        loads.append(device)
+        return load_pipeline(*args, device=device, **rest)
+
+    monkeypatch.setattr(pipeline_loading, "load_pipeline", counted)
+    prompts = parse_prompts([{"text": "a new one", "negative": "blurred"}, {"text": "another", "negative": "dark"}])
+    fragments = [Fragment(FragmentKey(Purpose.REQUEST, 0, group, 0), (0, 1), 0) for group in range(len(prompts))]
+    made = sampler.generate_all(
+        [
+            GenerationRequest(fragment=fragment, prompt=prompt, run_seed=3, prompt_index=index)
+            for index, (fragment, prompt) in enumerate(zip(fragments, prompts, strict=True))
+        ]
+    )
+    assert len(made) == len(prompts) and loads == [torch.device("cpu")]
+    # A prompt and its negative one, for whoever asks for one prompt alone.
+    (late,) = parse_prompts([{"text": "a third", "negative": "pale"}])
+    trainer._model.conditioning(late, guided.sampling)
+    assert len(loads) == 2
 
 
 @pytest.mark.parametrize(

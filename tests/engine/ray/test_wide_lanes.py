@@ -86,6 +86,15 @@ class RolloutWithFaultyFollower(RolloutActor):
     follower_class = FaultyFollower
 
 
+class RolloutWithHangingFirst(RolloutActor):
+    """A lane whose own process stands still before its first prediction, with its followers waiting for it."""
+
+    def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
+        receipt = super().pull(version)
+        self._sampler._model.transformer.register_forward_pre_hook(lambda *_: time.sleep(3600))
+        return receipt
+
+
 @pytest.fixture
 def wide_lane(ray_address: str, make_spec: SpecMaker, request: pytest.FixtureRequest) -> Iterator[ClusterLanes]:
     """One lane of two GPUs that is up; a test may give the class of its actor."""
@@ -146,6 +155,45 @@ def test_a_dead_follower_fails_the_call_with_its_rank(
         FollowerLostError, match=rf"GPU 1 of lane `{ONE_LANE}` \({UUIDS[1]}\), rank 1 of 2: its process"
     ):
         ray.get(call, timeout=60)
+
+
+def test_every_gpu_of_a_lane_that_hangs_tells_the_collectives_that_it_waits_in(
+    wide_lane: ClusterLanes, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard
+) -> None:
+    spec, actor = make_spec(sampling={"num_eval_denoising_steps": 200}), wide_lane[ONE_LANE].actor
+    ray.get(actor.load.remote(spec, tiny_checkpoint, spec.prompts.inline))
+    ray.get(actor.pull.remote(remote(version)))
+    (follower,) = follower_pids()
+    gpu_1 = f"{ONE_LANE}, GPU 1"
+    # Between two calls the follower waits for the next one only while it follows.
+    assert wide_lane.open_collectives(ONE_LANE) == {ONE_LANE: (), gpu_1: ()}
+    call = actor.generate.remote([request(spec, Purpose.EVALUATE)], [()])
+    steps = ray.get(actor.progress.remote()).num_steps
+    assert until(lambda: ray.get(actor.progress.remote()).num_steps > steps + 10)
+    os.kill(follower, signal.SIGSTOP)
+    try:
+        assert until(lambda: bool(wide_lane.open_collectives(ONE_LANE)[ONE_LANE]))
+        told = wide_lane.open_collectives(ONE_LANE)
+        assert told[gpu_1] is None, "it has stopped"
+        own = told[ONE_LANE]
+        assert own is not None and own[0].rank == 0 and own[0].operation.startswith("gloo:")
+    finally:
+        os.kill(follower, signal.SIGCONT)
+    ray.get(call, timeout=120)
+
+
+@pytest.mark.parametrize("wide_lane", [RolloutWithHangingFirst], indirect=True)
+def test_a_follower_that_waits_for_the_first_gpu_tells_in_which_collective(
+    wide_lane: ClusterLanes, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard
+) -> None:
+    spec, actor = make_spec(), wide_lane[ONE_LANE].actor
+    ray.get(actor.load.remote(spec, tiny_checkpoint, spec.prompts.inline))
+    ray.get(actor.pull.remote(remote(version)))
+    actor.generate.remote([request(spec)], [()])
+    gpu_1 = f"{ONE_LANE}, GPU 1"
+    assert until(lambda: bool(wide_lane.open_collectives(ONE_LANE)[gpu_1]))
+    (waited, *_) = wide_lane.open_collectives(ONE_LANE)[gpu_1] or ()
+    assert waited.rank == 1 and waited.operation == "gloo:broadcast", "for the next call of the first GPU"
 
 
 @pytest.mark.parametrize("wide_lane", [RolloutWithFaultyFollower], indirect=True)

@@ -4,10 +4,12 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 import torch
 
+from tests.engine.small_device import NoMemoryFor
 from worker.engine.errors import BroadcastError, SyncError
 from worker.engine.sync import broadcast_receiver, broadcast_sender
 from worker.engine.sync.binding import bind
@@ -113,6 +115,39 @@ def test_a_lane_that_is_not_there_ends_the_broadcast_for_all(monkeypatch: pytest
     assert send([sender], plan, 2, weights(2)) == [""]
     assert pull(receiver, 2, weights(2), number=2)[0] is not None
     thread.join()
+
+
+@pytest.mark.parametrize("is_source", [True, False], ids=["source", "lane"])
+def test_a_member_without_memory_ends_the_broadcast_of_one_version_with_what_to_change(
+    monkeypatch: pytest.MonkeyPatch, is_source: bool
+) -> None:
+    monkeypatch.setattr(broadcast_sender, "READY_SECONDS", 1.0)
+    (sender,), sources = opened(1)
+    receiver = BroadcastReceiver("rollout-0", CPU)
+    plan = BroadcastPlan(number=1, sources=sources, lanes=("rollout-0",))
+    small, whole = NoMemoryFor(100), nullcontext()
+
+    def receive() -> None:
+        with whole if is_source else small:
+            receiver.receive(plan, 1)
+
+    thread = threading.Thread(target=receive)
+    thread.start()
+    copies = dict(enumerate(weights(1)))
+    with small if is_source else whole, pytest.raises(BroadcastError) as failed:
+        sender.send(plan, 0, 1, copies)
+    thread.join(10)
+    assert not thread.is_alive()
+    receipt, reason = pull(receiver, 1, weights(1))
+    did = "broadcast" if is_source else "receive"
+    wanted = f"by 2.5 GiB when it was to {did} policy version 1: set `pipeline.publishing` to `store`"
+    assert receipt is None and wanted in reason
+    assert (wanted in str(failed.value)) is is_source
+    # With memory again, the next version comes.
+    thread = started(receiver, plan, 2)
+    assert send([sender], plan, 2, weights(2)) == [""]
+    thread.join(10)
+    assert pull(receiver, 2, weights(2))[0] is not None
 
 
 def test_a_source_stops_waiting_when_the_driver_says_so() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.small_device import MESSAGE, no_memory_for
+from tests.engine.small_device import MESSAGE, NoMemoryFor, no_memory_for
 from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.training_setup import TrainingSetup
 from worker.contracts.names import LaneRole
@@ -111,6 +111,15 @@ def test_copies_to_be_published_without_memory_say_what_to_change(
     monkeypatch.setattr("worker.engine.trainer.policy.trained_policy.snapshot", full)
     with pytest.raises(DeviceMemoryError, match=r"copy the weights that it publishes: shard or offload"):
         trainer.snapshot()
+
+
+def test_packing_what_is_published_without_memory_says_what_to_change(setup_of: SetupMaker) -> None:
+    trainer = setup_of(base_model={"dtype": "bf16"}).trainer()
+    copies = trainer.snapshot()
+    wanted = r"by 2\.5 GiB when it was to pack policy version 3 to be published: shard or offload"
+    with NoMemoryFor(100), pytest.raises(DeviceMemoryError, match=wanted):
+        trainer.packed(copies, 3)
+    assert len(trainer.packed(copies, 3)) == len(copies), "the copies are whole"
 
 
 def test_a_change_of_role_without_memory_says_what_to_change(

@@ -39,6 +39,14 @@ def test_parameters_are_the_models_and_lora_trains_what_the_family_adapts(publis
 
 
 @EACH
+def test_embeddings_have_the_widths_that_the_published_transformer_takes(published: Published) -> None:
+    config = _built(published).config
+    widths = ("joint_attention_dim", "text_dim", "cap_feat_dim", "text_embed_dim")
+    assert published.profile.embedding.width == next(config[name] for name in widths if name in config)
+    assert published.profile.embedding.pooled_width == config.get("pooled_projection_dim", 0)
+
+
+@EACH
 def test_operations_of_a_forward_are_those_that_torch_counts(published: Published) -> None:
     model, profile = _built(published), published.profile
     with torch.no_grad(), FlopCounterMode(display=False) as counter:

@@ -42,7 +42,7 @@ def test_a_run_that_would_start_now_says_so_and_leaves_nothing_behind(look: Look
     ensure_local_lanes(num_cpu_lanes=6)
     found = look()
     assert [check.name.value for check in found.checks] == [
-        *("spec", "model", "rewards", "prompts", "memory", "store", "disk", "project", "queue", "end")
+        *("spec", "model", "rewards", "prompts", "memory", "store", "embeddings", "disk", "project", "queue", "end")
     ]
     assert of(found, "queue").state is FINE and found.starts is not None
     assert not Run.objects.exists()
@@ -155,3 +155,42 @@ def test_the_object_store_is_judged_by_what_its_nodes_report(
     check = of(look(), "store")
     assert (check.state, bool(check.remedy)) == (state, state is WARNING)
     assert says in check.text
+
+
+MB = 10**6
+FLUX = {"family": "flux", "path": "black-forest-labs/FLUX.1-dev", "dtype": "bf16"}
+
+
+@pytest.mark.parametrize(
+    ("room", "state", "says"),
+    [
+        (20 * MB, FINE, "local has room for 20 MB"),
+        (12 * MB, WARNING, "local has room for 12 MB, so the run would fail while it starts"),
+        (None, UNKNOWN, "no node of the pool default has reported how much room it has"),
+    ],
+)
+def test_embeddings_are_judged_by_the_room_on_each_nodes_disk(
+    look: Looked, room: int | None, state: CheckState, says: str
+) -> None:
+    """Four texts, the empty negative prompt among them, of 512 tokens of 4096 values in bf16: 4.2 MB each."""
+    ensure_local_lanes(num_cpu_lanes=6)
+    Node.objects.update(embeddings_room_bytes=room)
+    check = of(look(base_model=FLUX, prompts={"inline": ["a", "b", "c"]}), "embeddings")
+    assert "At most 16.8 MB of embeddings of 4 texts" in check.text and says in check.text
+    assert (check.state, check.path) == (state, "prompts" if state is WARNING else "")
+    assert ("Set `TANDEM_EMBEDDINGS_GIB` there to 1 or more" in check.remedy) is (state is WARNING)
+
+
+def test_embeddings_of_runs_at_work_are_counted_unless_they_are_the_runs_own(
+    look: Looked, make_run: Callable[..., Run]
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    Node.objects.update(embeddings_room_bytes=20 * MB)
+    holder = make_run(state="running")
+    document = {**holder.spec, "base_model": {**holder.spec["base_model"], **FLUX}}
+    Run.objects.update(spec=document, prompts=["a", "b", "c"])
+    allocate(holder=held_by(holder.pk, 1), wanted=holder.run_spec.granted_lanes)
+    same = look(base_model=FLUX, prompts={"inline": ["a", "b", "c"]})
+    assert of(same, "embeddings").state is FINE
+    others = of(look(base_model=FLUX, prompts={"inline": ["a", "x", "y"]}), "embeddings")
+    assert others.state is WARNING and "of which runs at work there hold 8.4 MB" in others.text

@@ -87,6 +87,12 @@ class LaneActor:
         return found
 
     @ray.method(concurrency_group=WATCHING)
+    def collectives_by_gpu(self) -> dict[int, tuple[OpenCollective, ...] | None]:
+        """The collectives that each process of the lane waits in, by the number of its GPU in the lane; `None` for one
+        that does not tell. This one is GPU 0."""
+        return {0: self.open_collectives()}
+
+    @ray.method(concurrency_group=WATCHING)
     def attend(self) -> None:
         """Called every few seconds as long as a driver counts on this lane."""
         if self._attendance is not None:

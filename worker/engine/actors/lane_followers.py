@@ -25,7 +25,7 @@ from worker.contracts.node_reports import are_same_devices
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.follow_watch import FollowWatch
 from worker.engine.actors.follower import FollowerActor
-from worker.engine.actors.reports import CallReport
+from worker.engine.actors.reports import CallReport, OpenCollective
 from worker.engine.errors import FollowerLostError, LaneSpreadError, SyncError
 from worker.engine.types import PublishedVersion, PullReceipt
 
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from worker.engine.models.base import ModelAdapter
 
 logger = logging.getLogger(__name__)
+
+COLLECTIVES_SECONDS = 1.5
+"""How long followers may take to tell their collectives: it takes them milliseconds, and the driver waits twice as long
+for the lane's answer (`worker.engine.control.cluster_lanes`)."""
 
 
 class LaneFollowers:
@@ -122,6 +126,13 @@ class LaneFollowers:
             raise
         self._settle(watch, refs)
 
+    def open_collectives(self) -> dict[int, tuple[OpenCollective, ...] | None]:
+        """The collectives that each follower waits in, by rank; `None` for one that has not told within
+        `COLLECTIVES_SECONDS`. May be called on any thread."""
+        calls = {rank: actor.open_collectives.remote() for rank, actor in self._actors.items()}
+        ready, _ = ray.wait(list(calls.values()), num_returns=len(calls), timeout=COLLECTIVES_SECONDS)
+        return {rank: _told(call) if call in ready else None for rank, call in calls.items()}
+
     def _settle(self, watch: FollowWatch, refs: dict[int, ObjectRef]) -> None:
         """Wait until the followers have returned, which they were told to."""
         watch.stop()
@@ -164,6 +175,15 @@ class LaneFollowers:
         for actor in self._actors.values():
             ray.kill(actor, no_restart=True)
         abort_group()
+
+
+def _told(call: ObjectRef) -> tuple[OpenCollective, ...] | None:
+    """A follower's answer; `None` from one that has died, or whose torch tells of collectives in another form."""
+    try:
+        found: tuple[OpenCollective, ...] = ray.get(call)
+    except ray.exceptions.RayError:
+        return None
+    return found
 
 
 def _reason(error: Exception) -> str:

@@ -25,7 +25,7 @@ from worker.engine.actors.generating import GeneratingActor
 from worker.engine.actors.lane import WATCHING
 from worker.engine.actors.lane_followers import LaneFollowers
 from worker.engine.actors.remote_version import RemoteVersion
-from worker.engine.actors.reports import CallReport
+from worker.engine.actors.reports import CallReport, OpenCollective
 from worker.engine.load_keys import generating_key
 from worker.engine.sync.broadcast_plan import BroadcastPlan
 from worker.engine.types import PullReceipt
@@ -44,6 +44,8 @@ class RolloutActor(GeneratingActor):
 
     _receiver: "BroadcastReceiver | None" = None
     """Where versions are broadcast."""
+    _followers: LaneFollowers | None = None
+    """The lane's other GPUs, where predictions are spread over them."""
     follower_class: ClassVar = FollowerActor
     """The class of the actors of the lane's other GPUs."""
 
@@ -59,14 +61,14 @@ class RolloutActor(GeneratingActor):
             from worker.engine.models.prompt_encoding import run_embeddings
             from worker.engine.rollout.sampler import Sampler
 
-            followers = self._start_followers(spec, base_model_path)
+            self._followers = followers = self._start_followers(spec, base_model_path)
             embeddings = run_embeddings(spec, base_model_path, prompts)
             self._sampler = Sampler.load(spec, base_model_path, embeddings=embeddings, followers=followers)
             if spec.pipeline.publishing is Publishing.DIRECT:
                 from worker.engine.devices.selection import resolve_device
                 from worker.engine.sync.broadcast_receiver import BroadcastReceiver
 
-                self._receiver = BroadcastReceiver(self.lane, resolve_device(None))
+                self._receiver = BroadcastReceiver(self.lane, resolve_device(None), self._sampler.memory)
         self._loaded_as = key
         return self._report(start, None)
 
@@ -81,6 +83,12 @@ class RolloutActor(GeneratingActor):
         """As `BroadcastReceiver.stop`."""
         if self._receiver is not None:
             self._receiver.stop(number, reason)
+
+    @ray.method(concurrency_group=WATCHING)
+    def collectives_by_gpu(self) -> dict[int, tuple[OpenCollective, ...] | None]:
+        """As `LaneActor.collectives_by_gpu`."""
+        found = super().collectives_by_gpu()
+        return found if self._followers is None else {**found, **self._followers.open_collectives()}
 
     def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
         """Bind a published version, the received one where a broadcast has brought it. Raises `SyncError` as

@@ -196,7 +196,7 @@ class TrainerActor(GeneratingActor):
         from worker.engine.sync.broadcast_sender import BroadcastSender
 
         address = ray.util.get_node_ip_address()
-        self._sender = BroadcastSender(address, resolve_device(None))
+        self._sender = BroadcastSender(address, resolve_device(None), self._trainer_rank.memory)
         layouts = self._trainer_rank.shard_layouts
         return self._report(start, BroadcastEndpoint(address=address, port=self._sender.port, layouts=layouts))
 
@@ -242,14 +242,13 @@ class TrainerActor(GeneratingActor):
 
         Raises:
             SyncError: when the last snapshot is of another version.
+            DeviceMemoryError: for too little memory.
         """
         start = time.monotonic()
-        from worker.engine.sync.packing import pack
-
         copies = take_snapshot(self._snapshot, policy_version)
         # The last version's bytes have reached the object store: its call has returned on this thread.
         self._staging.begin()
-        shards = [pack(copies[index], policy_version, self._staging) for index in sorted(copies)]
+        shards = self._trainer_rank.packed(copies, policy_version, self._staging)
         self._snapshot = None
         self._is_stored.set()
         return self._report(start, tuple(_shard_info(shard) for shard in shards)), *shards

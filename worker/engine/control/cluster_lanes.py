@@ -297,11 +297,17 @@ class ClusterLanes:
 
     def open_collectives(self, lane: str) -> dict[str, tuple[OpenCollective, ...] | None]:
         """The collectives that a lane waits in, and for a trainer lane those of all ranks; `None` for a lane that has
-        not answered within `COLLECTIVES_SECONDS`."""
+        not answered within `COLLECTIVES_SECONDS`. Each further GPU of a lane is named beside it: the lane's own process
+        asks those, so that they tell nothing while it is stopped."""
         asked = self.names(LaneRole.TRAINER) if self.role(lane) is LaneRole.TRAINER else [lane]
-        calls = {name: self._handles[name].actor.open_collectives.remote() for name in asked}
+        calls = {name: self._handles[name].actor.collectives_by_gpu.remote() for name in asked}
         ready, _ = ray.wait(list(calls.values()), num_returns=len(calls), timeout=COLLECTIVES_SECONDS)
-        return {name: _told(call) if call in ready else None for name, call in calls.items()}
+        answers = {name: _told(call) if call in ready else {0: None} for name, call in calls.items()}
+        return {
+            f"{name}, GPU {gpu}" if gpu else name: found
+            for name, by_gpu in answers.items()
+            for gpu, found in by_gpu.items()
+        }
 
     def end_process(self, lane: str) -> None:
         """End a lane's process that does not hear of `kill`; its actor is lost with it."""
@@ -380,11 +386,11 @@ def _bundle(grant: LaneGrant) -> dict[str, float]:
     return {"CPU": grant.num_cpus, **dict.fromkeys(grant.resources, 1.0)}
 
 
-def _told(call: ObjectRef) -> tuple[OpenCollective, ...] | None:
-    """A rank's answer; `None` from one that has died, or whose torch tells of collectives in another form."""
+def _told(call: ObjectRef) -> dict[int, tuple[OpenCollective, ...] | None]:
+    """A lane's answer by GPU; `None` from one that has died, or whose torch tells of collectives in another form."""
     try:
-        told: tuple[OpenCollective, ...] = ray.get(call)
+        told: dict[int, tuple[OpenCollective, ...] | None] = ray.get(call)
     except ray.exceptions.RayError as error:
         logger.warning("a rank could not tell its collectives: %s", error)
-        return None
+        return {0: None}
     return told

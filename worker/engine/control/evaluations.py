@@ -27,6 +27,9 @@ from worker.scheduling.core.messages import EvaluationComplete, EvaluationReques
 MAX_UNDER_WAY = 2
 """The most evaluations under way at a time, but for the last one of a run: one may take as long as the batch after it
 and longer. Where reward lanes fall behind further, those that are due are left out rather than their pictures kept."""
+MAX_ENCODED_TOGETHER = 64
+"""Prompts of waiting sample requests that are encoded together, since loading the text encoders takes as long as
+encoding dozens: more would keep the first request waiting for longer than it saves the last."""
 
 
 class EvaluationManager:
@@ -46,7 +49,7 @@ class EvaluationManager:
     ) -> None:
         """
         Args:
-            encoded: whether the prompts of a request are encoded; called again and again until they are.
+            encoded: whether the prompts of the requests that wait are encoded; called again and again until they are.
             first_batch: complete batches that the run begins with: those of the checkpoint that it was forked from.
         """
         self._spec = spec
@@ -103,7 +106,7 @@ class EvaluationManager:
         another one is under way."""
         if self._command is not None or not self._commands.sample_commands:
             return None
-        if not self._encoded(self._commands.sample_commands[0].prompts):
+        if not self._encoded(self._waiting_prompts()):
             return None
         self._command = self._commands.sample_commands.popleft()
         self._prompts.requested = self._command.prompts or self._prompts.held_out
@@ -114,6 +117,15 @@ class EvaluationManager:
             group_size=self._spec.evaluation.num_samples_per_prompt,
             policy_version=policy_version,
         )
+
+    def _waiting_prompts(self) -> list[Prompt]:
+        """Those of the oldest waiting command, and of as many after it as are encoded together."""
+        found = list[Prompt]()
+        for command in self._commands.sample_commands:
+            if found and len(found) + len(command.prompts) > MAX_ENCODED_TOGETHER:
+                break
+            found += command.prompts
+        return found
 
     def restart(self) -> None:
         """Called when the scheduler was replaced: the new one has no evaluation, and the command under way is queued

@@ -1,11 +1,14 @@
 """Has the prompts of sample requests encoded on the CPU of every node that draws them, before any lane is asked to.
 
-A lane would do so itself, on its CPU too, prompt by prompt and while its device waits. Here a process beside the lanes
-encodes all of a request, for every lane of its node.
+A lane would do so itself, on its CPU too, call by call and while its device waits. Here a process beside the lanes
+encodes the prompts of all requests that wait, for every lane of its node. Invariant: text encoders are loaded once for
+what is asked together, and not again for what a node has encoded.
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import ray
 from ray import ObjectRef
@@ -17,12 +20,13 @@ from worker.contracts.names import LaneRole
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control.cluster_lanes import ClusterLanes
+from worker.scheduling.planning.stored_embeddings import known_texts
 
 logger = logging.getLogger(__name__)
 
 
 class RequestEncoder:
-    """Encodes one request at a time."""
+    """Has nodes encode what is asked together, one such set at a time."""
 
     def __init__(self, answer: BootstrapAnswer, lanes: ClusterLanes, prompts: Sequence[Prompt]) -> None:
         """
@@ -32,8 +36,10 @@ class RequestEncoder:
             prompts: the run's, which are encoded already.
         """
         self._answer, self._lanes = answer, lanes
-        self._known = {prompt.text for prompt in (*prompts, *answer.spec.evaluation.prompts)}
-        self._under_way: list[ObjectRef] | None = None
+        self._known = frozenset(known_texts(answer.spec, prompts))
+        self._encoded: dict[str, set[str]] = defaultdict(set)
+        """What each node has encoded since, by Ray's id."""
+        self._under_way: dict[ObjectRef, _NodeTexts] | None = None
 
     def is_done(self, prompts: Sequence[Prompt]) -> bool:
         """Whether every node has encoded `prompts`, or has failed to, which leaves them to its lanes. The first call
@@ -41,35 +47,48 @@ class RequestEncoder:
         if self._under_way is None:
             self._under_way = self._begin(prompts)
         if self._under_way:
-            done, self._under_way = ray.wait(self._under_way, num_returns=len(self._under_way), timeout=0)
+            done, _ = ray.wait(list(self._under_way), num_returns=len(self._under_way), timeout=0)
             for ref in done:
-                _check(ref)
+                self._take(ref, self._under_way.pop(ref))
         if self._under_way:
             return False
         self._under_way = None
         return True
 
-    def _begin(self, prompts: Sequence[Prompt]) -> list[ObjectRef]:
-        texts = dict.fromkeys(text for prompt in prompts for text in (prompt.text, prompt.negative) if text)
+    def _begin(self, prompts: Sequence[Prompt]) -> "dict[ObjectRef, _NodeTexts]":
+        default = self._answer.spec.sampling.negative_prompt
+        texts = dict.fromkeys(text for prompt in prompts for text in (prompt.text, prompt.negative_or(default)))
         new = [text for text in texts if text not in self._known]
         generating = [*self._lanes.names(LaneRole.ROLLOUT), *self._lanes.names(LaneRole.TRAINER)]
         located = [self._lanes[lane].location for lane in generating]
-        nodes = {location.node_id for location in located if location is not None} if new else set()
+        nodes = {location.node_id for location in located if location is not None}
+        wanted = [_NodeTexts(node, [text for text in new if text not in self._encoded[node]]) for node in sorted(nodes)]
+        return {self._encode_on(one): one for one in wanted if one.texts}
+
+    def _encode_on(self, wanted: "_NodeTexts") -> ObjectRef:
         # A process of its own, which ends with its memory.
         task = ray.remote(num_cpus=0, max_retries=0, max_calls=1)(_encode_here)
-        return [
-            task.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)).remote(
-                self._answer.spec, self._answer.base_model_path, new
-            )
-            for node in sorted(nodes)
-        ]
+        there = NodeAffinitySchedulingStrategy(wanted.node, soft=False)
+        ref: ObjectRef = task.options(scheduling_strategy=there).remote(
+            self._answer.spec, self._answer.base_model_path, wanted.texts
+        )
+        return ref
+
+    def _take(self, ref: ObjectRef, wanted: "_NodeTexts") -> None:
+        try:
+            ray.get(ref)
+        except RayError as error:
+            logger.warning("a node did not encode the prompts of a request, its lanes will: %s", error)
+        else:
+            self._encoded[wanted.node].update(wanted.texts)
 
 
-def _check(ref: ObjectRef) -> None:
-    try:
-        ray.get(ref)
-    except RayError as error:
-        logger.warning("a node did not encode the prompts of a request, its lanes will: %s", error)
+@dataclass(frozen=True, slots=True)
+class _NodeTexts:
+    """Texts that a node is to encode."""
+
+    node: str
+    texts: list[str]
 
 
 def _encode_here(spec: RunSpec, base_model_path: str, texts: Sequence[str]) -> None:

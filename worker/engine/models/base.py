@@ -113,6 +113,12 @@ class ModelAdapter(PipelineAdapter):
     def guidance(self) -> GuidanceKind:
         """The kind of guidance that this checkpoint supports."""
 
+    def texts(self, prompt: Prompt, sampling: SamplingSpec, *, training: bool = False) -> list[str]:
+        """The texts whose embeddings `conditioning` takes."""
+        scale = sampling.training_guidance if training else sampling.guidance_scale
+        guided = guidance.needs_negative(self.guidance, scale)
+        return [prompt.text, prompt.negative_or(sampling.negative_prompt)] if guided else [prompt.text]
+
     def conditioning(self, prompt: Prompt, sampling: SamplingSpec, *, training: bool = False) -> Conditioning:
         """What `prompt` is sampled with, or with `training` what it is trained with.
 
@@ -123,7 +129,8 @@ class ModelAdapter(PipelineAdapter):
         scale_2 = sampling.training_guidance_2 if training else sampling.guidance_scale_2
         guidance.check_scale(self.guidance, scale)
         guidance.check_second_scale(len(experts_of(self.transformer)), scale_2)
-        guided = guidance.needs_negative(self.guidance, scale)
+        texts = self.texts(prompt, sampling, training=training)
+        self.encode_prompts(texts)
         return Conditioning(
             prompt=self.encode_prompt(prompt.text),
             height=sampling.height,
@@ -131,7 +138,7 @@ class ModelAdapter(PipelineAdapter):
             guidance_scale=scale,
             guidance_scale_2=scale_2,
             num_frames=sampling.num_frames,
-            negative=self.encode_prompt(prompt.negative_or(sampling.negative_prompt)) if guided else None,
+            negative=self.encode_prompt(texts[1]) if len(texts) > 1 else None,
             batched_cfg=sampling.batched_cfg,
         )
 

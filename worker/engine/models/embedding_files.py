@@ -13,7 +13,6 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-ENDING = ".safetensors"
 UNFINISHED_ENDING = ".unfinished"
 ALIGNMENT = 64
 """Tensors begin at a multiple of so many bytes, as those that torch allocates do: kernels may add up in another order

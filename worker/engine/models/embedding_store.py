@@ -23,14 +23,17 @@ from pathlib import Path
 
 import torch
 
+from worker.contracts.embedding_room import (
+    FILE_ENDING,
+    FOLDER_VARIABLE,
+    SIZE_VARIABLE,
+    embeddings_folder,
+    store_bound,
+)
 from worker.engine.errors import EngineError
 from worker.engine.models import embedding_files
 from worker.engine.models.embedding_pins import Pin, Pins, claim
 
-FOLDER_VARIABLE = "TANDEM_EMBEDDINGS"
-SIZE_VARIABLE = "TANDEM_EMBEDDINGS_GIB"
-SHARE_OF_FREE_DISK = 0.5
-"""The store's bound where the environment names none, as a share of what the disk has free with the store empty."""
 SHARE_KEPT = 0.9
 """The share of the bound that is left after an eviction, so that not every new file begins one."""
 BYTES_BETWEEN_SCANS = 2**30
@@ -69,8 +72,7 @@ class EmbeddingStore:
         Raises:
             EmbeddingStoreError: for a size that is no positive number, or a folder that cannot be written.
         """
-        cache = Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        folder = Path(environment.get(FOLDER_VARIABLE) or cache / "tandem" / "embeddings")
+        folder = embeddings_folder(environment)
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
@@ -151,19 +153,11 @@ class EmbeddingStore:
 
     def _bound(self, given: str) -> float:
         """The bytes that `SIZE_VARIABLE` gives."""
-        if not given:
-            own = sum(stored.num_bytes for stored in self._stored())
-            return SHARE_OF_FREE_DISK * (shutil.disk_usage(self.folder).free + own)
+        own = 0 if given else sum(stored.num_bytes for stored in self._stored())
         try:
-            gib = float(given)
-        except ValueError:
-            gib = math.nan
-        if not 0 < gib < math.inf:
-            raise EmbeddingStoreError(
-                f"`{SIZE_VARIABLE}` must be a number > 0, got {given}: leave it empty for half of what the disk has "
-                "free"
-            )
-        return gib * 2**30
+            return store_bound(given, emptied_bytes=shutil.disk_usage(self.folder).free + own)
+        except ValueError as error:
+            raise EmbeddingStoreError(str(error)) from error
 
     def _stored(self) -> Iterator[_Stored]:
         """All files of embeddings; files that were never finished are removed."""
@@ -172,14 +166,14 @@ class EmbeddingStore:
                 seen = file.stat()
             except FileNotFoundError:
                 continue
-            if file.suffix == embedding_files.ENDING:
+            if file.suffix == FILE_ENDING:
                 name = _name(file.parent.parent.name, file.parent.name + file.stem)
                 yield _Stored(seen.st_mtime, seen.st_size, file, name)
             elif file.suffix == embedding_files.UNFINISHED_ENDING and time.time() - seen.st_mtime > UNFINISHED_SECONDS:
                 file.unlink(missing_ok=True)
 
     def _file(self, encoder: str, key: str) -> Path:
-        return self.folder / encoder / key[:2] / f"{key[2:]}{embedding_files.ENDING}"
+        return self.folder / encoder / key[:2] / f"{key[2:]}{FILE_ENDING}"
 
 
 def _name(encoder: str, key: str) -> str:

@@ -63,8 +63,8 @@ class PipelineAdapter(ABC):
 
     def encode_prompts(self, prompts: Iterable[str]) -> None:
         """Encode all prompts that were not encoded yet, one at a time: a batch could change the bits of each. Without
-        text encoders here, others are loaded on the CPU for that."""
-        unknown = [prompt for prompt in prompts if self.embeddings.find(prompt) is None]
+        text encoders here, others are loaded on the CPU for that, once for all of them."""
+        unknown = [prompt for prompt in dict.fromkeys(prompts) if self._on_device.get(prompt, self.embeddings) is None]
         if not unknown:
             return
         if pipeline_loading.has_text_encoders(self._pipeline):

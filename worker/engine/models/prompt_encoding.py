@@ -28,6 +28,7 @@ from worker.engine.models.embeddings import Embeddings, PromptEmbeds
 from worker.engine.models.encoder_identity import encoder_identity
 from worker.engine.models.pipeline_loading import TEXT_ONLY
 from worker.engine.models.registry import check_drawable, load_model
+from worker.scheduling.planning.stored_embeddings import known_texts
 
 logger = logging.getLogger(__name__)
 
@@ -109,13 +110,6 @@ def encode_on_cpu(spec: RunSpec, base_model_path: str, texts: Sequence[str]) -> 
     """Encode what comes while the run works into the store of this node. Errors as `run_embeddings`."""
     embeddings = stored_embeddings(spec, base_model_path, device="cpu")
     _encode_missing(spec, base_model_path, texts, embeddings, torch.device("cpu"))
-
-
-def known_texts(spec: RunSpec, prompts: Iterable[Prompt]) -> list[str]:
-    """The texts that a run encodes before it begins, each once."""
-    every_prompt, default = [*prompts, *spec.evaluation.prompts], spec.sampling.negative_prompt
-    negatives = [prompt.negative_or(default) for prompt in every_prompt]
-    return list(dict.fromkeys([*(prompt.text for prompt in every_prompt), default, *negatives]))
 
 
 def stored_embeddings(

@@ -129,6 +129,11 @@ class Sampler:
         """The version pulled; `None` before the first `pull`."""
         return self._version
 
+    @property
+    def memory(self) -> MemoryPlan:
+        """What the plan says of the lane's memory, for what is done with its device beside generation."""
+        return self._memory
+
     def pull(self, version: PublishedVersion, received: BindableVersion | None = None) -> PullReceipt:
         """Bind a published version and read it back from the live modules.
 
@@ -174,6 +179,7 @@ class Sampler:
                     f"but {self.policy_version} is bound: pull it first"
                 )
         self._bind_for(requests[0].fragment.key.purpose)
+        self._model.encode_prompts(text for request in requests for text in self._texts(request.prompt))
         plans = [self._plan(request) for request in requests]
         with nullcontext() if self._followers is None else self._followers.following():
             return [made for call in self._together(plans, self._generate_together) for made in call]
@@ -291,6 +297,11 @@ class Sampler:
             width=sampling.width,
             num_frames=sampling.num_frames,
         )
+
+    def _texts(self, prompt: Prompt) -> list[str]:
+        """What is encoded for a prompt, so that new prompts of one call load the text encoders once."""
+        sampling = self._spec.sampling
+        return [text for training in (False, True) for text in self._model.texts(prompt, sampling, training=training)]
 
     def _log_prob_conditioning(self, prompt: Prompt) -> Conditioning | None:
         """What the policy is trained with, where its guidance differs from that of sampling; else `None`."""

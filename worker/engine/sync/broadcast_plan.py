@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from worker.engine.types import shard_indices_of_rank
 
+HOLD_NO_COPY = "set `pipeline.publishing` to `store`, which needs no buffer on it, or take devices with more memory"
+"""What to change where a member has no memory for its buffers."""
 READY_SECONDS = 10.0
 """How long a source waits for each lane to say that it is there: the thread that says so is idle, but a lane's process
 may hold Python's lock for seconds while it compiles."""

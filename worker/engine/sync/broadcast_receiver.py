@@ -19,10 +19,12 @@ import torch
 import torch.distributed as dist
 
 from worker.engine.devices.broadcast_group import BroadcastGroup
+from worker.engine.devices.smaller_calls import MemoryPlan
 from worker.engine.devices.streams import finish_stream, own_stream
-from worker.engine.errors import BroadcastError
+from worker.engine.errors import BroadcastError, DeviceMemoryError
 from worker.engine.sync.broadcast_plan import (
     GO,
+    HOLD_NO_COPY,
     BroadcastEndpoint,
     BroadcastPlan,
     StoppedPlans,
@@ -40,7 +42,14 @@ CONNECT_SECONDS = 3.0
 class BroadcastReceiver:
     """One lane. `receive` is called on one thread, `taken` on another, `stop` on any."""
 
-    def __init__(self, lane: str, device: torch.device) -> None:
+    def __init__(self, lane: str, device: torch.device, memory: MemoryPlan | None = None) -> None:
+        """
+        Args:
+            lane: its name.
+            device: where versions are received.
+            memory: by which a lack of memory is explained.
+        """
+        self._memory = memory or MemoryPlan(None, None)
         self._lane = lane
         self._device = device
         self._lock = threading.Condition()
@@ -69,9 +78,10 @@ class BroadcastReceiver:
             self._lock.wait_for(lambda: not self._is_read)
             self._held, self._is_complete, self._reason = (plan.number, policy_version), False, None
         try:
-            self._receive(plan, policy_version)
+            with self._memory.explaining(f"receive policy version {policy_version}", HOLD_NO_COPY):
+                self._receive(plan, policy_version)
             reason = None
-        except (BroadcastError, dist.DistError) as error:
+        except (BroadcastError, DeviceMemoryError, dist.DistError) as error:
             self._leave()
             reason = str(error).partition("\n")[0]
         with self._lock:
@@ -128,6 +138,8 @@ class BroadcastReceiver:
         if self._number != plan.number:
             self._leave()
             self._stores = [_connected(source) for source in plan.sources]
+        # Before the sources are told that it is there: from then on they wait for it in collectives.
+        self._make_buffers(plan)
         for store in self._stores:
             store.set(ready_key(plan, policy_version, self._lane), "")
         for store in self._stores:
@@ -137,7 +149,6 @@ class BroadcastReceiver:
             for store in self._stores:
                 self._groups.append(BroadcastGroup(dist.PrefixStore(group_key(plan), store), rank, size, self._device))
             self._number = plan.number
-        self._make_buffers(plan)
         stopped = partial(self._stopped.reason_of, plan)
         with own_stream(self._device):
             for shard, buffer in enumerate(self._buffers):

@@ -17,10 +17,12 @@ import torch
 import torch.distributed as dist
 
 from worker.engine.devices.broadcast_group import BroadcastGroup
+from worker.engine.devices.smaller_calls import MemoryPlan
 from worker.engine.devices.streams import finish_stream, own_stream
-from worker.engine.errors import BroadcastError
+from worker.engine.errors import BroadcastError, DeviceMemoryError
 from worker.engine.sync.broadcast_plan import (
     GO,
+    HOLD_NO_COPY,
     READY_SECONDS,
     BroadcastPlan,
     ShardLayout,
@@ -36,8 +38,15 @@ from worker.engine.sync.store_keys import await_key
 class BroadcastSender:
     """One source. `send` is called on one thread; `stop` on any."""
 
-    def __init__(self, address: str, device: torch.device) -> None:
-        """Open a store on a free port of `address`, at which lanes find this rank."""
+    def __init__(self, address: str, device: torch.device, memory: MemoryPlan | None = None) -> None:
+        """Open a store on a free port of `address`, at which lanes find this rank.
+
+        Args:
+            address: this node's.
+            device: where the shards are.
+            memory: by which a lack of memory is explained.
+        """
+        self._memory = memory or MemoryPlan(None, None)
         self._store = dist.TCPStore(address, 0, is_master=True, wait_for_workers=False)
         self._device = device
         self._group: BroadcastGroup | None = None
@@ -73,24 +82,16 @@ class BroadcastSender:
             beside: called with the index of each shard while that is under way.
 
         Raises:
-            BroadcastError: when not all lanes take part in time; the lanes fetch the version elsewhere.
+            BroadcastError: when not all lanes take part in time, or this rank has no memory for its buffer; the lanes
+                fetch the version elsewhere.
         """
         try:
-            self._await_lanes(plan, policy_version)
-            self._store.set(state_key(plan, policy_version), GO)
-            group = self._group_of(plan)
-            stopped = partial(self._stopped.reason_of, plan)
-            with own_stream(self._device):
-                for shard in plan.shards_of(source):
-                    buffer = self._filled(plan.layouts[shard], copies[shard])
-                    pending = group.begin(buffer, plan.limit_seconds(shard))
-                    beside(shard)
-                    group.finish(pending, stopped)
-                finish_stream(self._device)
-        except BroadcastError as error:
+            with self._memory.explaining(f"broadcast policy version {policy_version}", HOLD_NO_COPY):
+                self._send(plan, source, policy_version, copies, beside)
+        except (BroadcastError, DeviceMemoryError) as error:
             self._store.set(state_key(plan, policy_version), str(error))
             self.leave()
-            raise
+            raise BroadcastError(str(error)) from error
         for lane in plan.lanes:
             self._store.delete_key(ready_key(plan, policy_version, lane))
 
@@ -102,6 +103,30 @@ class BroadcastSender:
         self._group, self._number = None, None
         self._buffer = torch.empty(0, dtype=torch.uint8, device=self._device)
 
+    def _send(
+        self,
+        plan: BroadcastPlan,
+        source: int,
+        policy_version: int,
+        copies: Mapping[int, Mapping[str, torch.Tensor]],
+        beside: Callable[[int], None],
+    ) -> None:
+        if self._number != plan.number:
+            self.leave()
+        # Before lanes are told to go on: from then on they wait in collectives.
+        self._make_buffer(max((plan.layouts[shard].num_bytes for shard in plan.shards_of(source)), default=0))
+        self._await_lanes(plan, policy_version)
+        self._store.set(state_key(plan, policy_version), GO)
+        group = self._group_of(plan)
+        stopped = partial(self._stopped.reason_of, plan)
+        with own_stream(self._device):
+            for shard in plan.shards_of(source):
+                buffer = self._filled(plan.layouts[shard], copies[shard])
+                pending = group.begin(buffer, plan.limit_seconds(shard))
+                beside(shard)
+                group.finish(pending, stopped)
+            finish_stream(self._device)
+
     def _await_lanes(self, plan: BroadcastPlan, policy_version: int) -> None:
         deadline, stopped = time.monotonic() + READY_SECONDS, partial(self._stopped.reason_of, plan)
         for lane in plan.lanes:
@@ -110,17 +135,18 @@ class BroadcastSender:
                 raise BroadcastError(f"lane `{lane}` was not there within {READY_SECONDS:.0f} s")
 
     def _group_of(self, plan: BroadcastPlan) -> BroadcastGroup:
-        if self._group is None or self._number != plan.number:
-            self.leave()
+        if self._group is None:
             store = dist.PrefixStore(group_key(plan), self._store)
             self._group = BroadcastGroup(store, 0, 1 + len(plan.lanes), self._device)
             self._number = plan.number
         return self._group
 
+    def _make_buffer(self, num_bytes: int) -> None:
+        if self._buffer.numel() < num_bytes:
+            self._buffer = torch.zeros(num_bytes, dtype=torch.uint8, device=self._device)
+
     def _filled(self, layout: ShardLayout, tensors: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """A buffer with the bytes of a shard, kept for the next one."""
-        if self._buffer.numel() < layout.num_bytes:
-            self._buffer = torch.zeros(layout.num_bytes, dtype=torch.uint8, device=self._device)
+        """The buffer with the bytes of a shard."""
         buffer = self._buffer[: layout.num_bytes]
         for name, view in views(buffer, layout).items():
             view.copy_(tensors[name])

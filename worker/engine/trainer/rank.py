@@ -31,6 +31,7 @@ from worker.engine.models.embeddings import Embeddings
 from worker.engine.models.sharded_parameters import full_numel
 from worker.engine.sync.broadcast_plan import ShardLayout
 from worker.engine.sync.flat_shards import layout_of
+from worker.engine.sync.host_staging import HostStaging
 from worker.engine.sync.packing import pack
 from worker.engine.sync.shards import LoadedVersion
 from worker.engine.trainer.checkpoints.loading import RestoredState, load
@@ -56,7 +57,7 @@ from worker.engine.trainer.zero.gradients import (
     step_optimizer,
 )
 from worker.engine.trainer.zero.process_group import end_loading, max_over_ranks, sum_over_ranks
-from worker.engine.types import GroupBatch, PublishedVersion, UpdateStats, shard_indices_of_rank
+from worker.engine.types import GroupBatch, PublishedShard, PublishedVersion, UpdateStats, shard_indices_of_rank
 from worker.scheduling.core.batching import MicroBatch
 from worker.scheduling.core.messages import MicroBatchKey
 from worker.scheduling.planning.memory import MemoryRole
@@ -302,11 +303,27 @@ class TrainerRank:
         with self._memory.explaining("copy the weights that it publishes", HOLD_LESS):
             return self._policy.snapshot(self.own_shard_indices)
 
+    @property
+    def memory(self) -> MemoryPlan:
+        """What the plan says of this rank's memory, for what is done with its device beside training."""
+        return self._memory
+
+    def packed(
+        self, copies: ShardSnapshots, policy_version: int, staging: HostStaging | None = None
+    ) -> list[PublishedShard]:
+        """The shards of a snapshot on the CPU, in order, by way of `staging`; may run beside training.
+
+        Raises:
+            DeviceMemoryError: for too little memory.
+        """
+        with self._memory.explaining(f"pack policy version {policy_version} to be published", HOLD_LESS):
+            return [pack(copies[index], policy_version, staging) for index in sorted(copies)]
+
     def version(self, policy_version: int) -> LoadedVersion:
         """All current weights as a version, on every rank: for runs in one process and for tests, since it copies all
         shards to the CPU of each rank. Raises `NonFiniteError` as `snapshot`."""
         snapshots = self._policy.snapshot(range(self.num_shards))
-        return LoadedVersion(loaded=tuple(pack(snapshots[index], policy_version) for index in sorted(snapshots)))
+        return LoadedVersion(loaded=tuple(self.packed(snapshots, policy_version)))
 
     def save_checkpoint(self, uri: str, client_state: dict[str, Any], behaviour: PublishedVersion | None = None) -> int:
         """Write trainable weights, optimizer and random states under an fsspec URL.

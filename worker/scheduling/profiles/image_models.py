@@ -6,6 +6,13 @@ Invariant: by the formulas of `model_profile`, block widths from published confi
 """
 
 from worker.scheduling.profiles.decoding_profile import KL_DECODING, QWEN_DECODING, DecodingProfile
+from worker.scheduling.profiles.embedding_profile import (
+    FLUX2_POSITION_BYTES,
+    FLUX_EMBEDDING,
+    FLUX_POSITION_BYTES,
+    SD3_EMBEDDING,
+    EmbeddingProfile,
+)
 from worker.scheduling.profiles.model_profile import ModelProfile
 
 _FLUX_WIDTH = 3072
@@ -29,6 +36,7 @@ FLUX = ModelProfile(
     lora_activation_bytes=39,
     full_activation_bytes=52,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    embedding=FLUX_EMBEDDING,
     # The encoder of T5-XXL, 4.76e9, and CLIP-L, 0.12e9.
     text_encoder_parameters=4.89e9,
     decoder_parameters=0.084e9,
@@ -50,6 +58,7 @@ FLUX2 = ModelProfile(
     lora_activation_bytes=49,
     full_activation_bytes=63,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    embedding=EmbeddingProfile(width=3 * 5120, position_bytes=FLUX2_POSITION_BYTES),
     # Mistral Small 3.
     text_encoder_parameters=24.0e9,
     decoder_parameters=0.084e9,
@@ -70,6 +79,7 @@ KLEIN_4B = ModelProfile(
     lora_activation_bytes=48,
     full_activation_bytes=63,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    embedding=EmbeddingProfile(width=3 * 2560, position_bytes=FLUX2_POSITION_BYTES),
     # Qwen3-4B.
     text_encoder_parameters=4.02e9,
     decoder_parameters=0.084e9,
@@ -90,6 +100,7 @@ KLEIN_9B = ModelProfile(
     lora_activation_bytes=48,
     full_activation_bytes=63,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    embedding=EmbeddingProfile(width=3 * 4096, position_bytes=FLUX2_POSITION_BYTES),
     # Qwen3-8B.
     text_encoder_parameters=8.19e9,
     decoder_parameters=0.084e9,
@@ -110,6 +121,7 @@ SD3_MEDIUM = ModelProfile(
     lora_activation_bytes=24,
     full_activation_bytes=42,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    embedding=SD3_EMBEDDING,
     # As for the 3.5 models.
     text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
@@ -132,6 +144,7 @@ SD35_MEDIUM = ModelProfile(
     lora_activation_bytes=44,
     full_activation_bytes=70,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    embedding=SD3_EMBEDDING,
     # The encoder of T5-XXL, 4.76e9, CLIP-L, 0.12e9, and CLIP-G, 0.69e9.
     text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
@@ -153,6 +166,7 @@ SD35_LARGE = ModelProfile(
     lora_activation_bytes=36,
     full_activation_bytes=58,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    embedding=SD3_EMBEDDING,
     # As for the medium model.
     text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
@@ -173,6 +187,7 @@ QWEN_IMAGE = ModelProfile(
     lora_activation_bytes=34,
     full_activation_bytes=56,
     decoder_flops_per_pixel=10.8e6,
+    embedding=EmbeddingProfile(width=3584),
     # Qwen2.5-VL-7B with its vision tower.
     text_encoder_parameters=8.29e9,
     decoder_parameters=0.127e9,
@@ -194,6 +209,7 @@ Z_IMAGE = ModelProfile(
     lora_activation_bytes=69,
     full_activation_bytes=90,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    embedding=EmbeddingProfile(width=2560),
     # Qwen3-4B.
     text_encoder_parameters=4.02e9,
     decoder_parameters=0.084e9,
@@ -216,6 +232,7 @@ SHAPES = ModelProfile(
     lora_activation_bytes=38,
     full_activation_bytes=49,
     decoder_flops_per_pixel=20e3,
+    embedding=EmbeddingProfile(width=32, pooled_width=32, position_bytes=FLUX_POSITION_BYTES),
     decoder_parameters=0.4e6,
     decoder_values_per_pixel=530,
     # `sample_size` 32 of its configuration.

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, replace
 
 from worker.scheduling.profiles.decoding_profile import DecodingProfile
+from worker.scheduling.profiles.embedding_profile import EmbeddingProfile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,8 @@ class ModelProfile:
     """The same where all weights are trained: the input of each linear layer is kept for its weight's gradient."""
     decoder_flops_per_pixel: float
     """Floating-point operations of the autoencoder's decoder per pixel of each frame."""
+    embedding: EmbeddingProfile
+    """What the text encoders make of a prompt."""
     text_encoder_parameters: float = 0.0
     """The number of parameters of all text encoders; 0 where it is not known."""
     decoder_parameters: float

@@ -6,6 +6,7 @@ classes: `tests/scheduling/profiles/test_counted_models.py` builds them without 
 """
 
 from worker.scheduling.profiles.decoding_profile import HUNYUAN_DECODING, WAN22_5B_DECODING, WAN_DECODING
+from worker.scheduling.profiles.embedding_profile import WAN_EMBEDDING, EmbeddingProfile
 from worker.scheduling.profiles.model_profile import ModelProfile
 
 _HUNYUAN_WIDTH = 3072
@@ -28,6 +29,7 @@ HUNYUAN_VIDEO = ModelProfile(
     lora_activation_bytes=33,
     full_activation_bytes=54,
     decoder_flops_per_pixel=23.3e6,
+    embedding=EmbeddingProfile(width=4096, pooled_width=768),
     # LLaVA-Llama-3-8B, 8.03e9, and CLIP-L, 0.12e9.
     text_encoder_parameters=8.15e9,
     decoder_parameters=0.246e9,
@@ -50,6 +52,7 @@ WAN = ModelProfile(
     lora_activation_bytes=46,
     full_activation_bytes=80,
     decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
+    embedding=WAN_EMBEDDING,
     # The encoder of UMT5-XXL.
     text_encoder_parameters=5.68e9,
     decoder_parameters=0.127e9,
@@ -72,6 +75,7 @@ WAN_1_3B = ModelProfile(
     lora_activation_bytes=52,
     full_activation_bytes=92,
     decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
+    embedding=WAN_EMBEDDING,
     # The encoder of UMT5-XXL.
     text_encoder_parameters=5.68e9,
     decoder_parameters=0.127e9,
@@ -95,6 +99,7 @@ WAN22_A14B = ModelProfile(
     lora_activation_bytes=46,
     full_activation_bytes=80,
     decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
+    embedding=WAN_EMBEDDING,
     # The encoder of UMT5-XXL.
     text_encoder_parameters=5.68e9,
     decoder_parameters=0.127e9,
@@ -119,6 +124,7 @@ WAN22_5B = ModelProfile(
     lora_activation_bytes=51,
     full_activation_bytes=89,
     decoder_flops_per_pixel=18.5e6,
+    embedding=WAN_EMBEDDING,
     # The encoder of UMT5-XXL.
     text_encoder_parameters=5.68e9,
     decoder_parameters=0.705e9,

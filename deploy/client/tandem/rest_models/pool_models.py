@@ -336,6 +336,8 @@ class PoolNode(Model):
     """What is free of the node's shared memory."""
     spill_free_bytes: int | None
     """What is free on the disk that Ray's objects spill to."""
+    embeddings_room_bytes: int | None
+    """What embeddings of prompts may take on the node's disk, stored ones included."""
     load: float | None
     in_cluster_at: AwareDatetime | None
     """When Ray last counted it as alive."""

@@ -21,6 +21,7 @@ const LABELS: Readonly<Record<StartCheck["name"], string>> = {
   prompts: "Prompts",
   memory: "Memory",
   store: "Object store",
+  embeddings: "Embeddings",
   disk: "Disk",
   project: "Project",
   queue: "Start",

@@ -57,6 +57,7 @@ export function NodeDetails({ node }: { node: PoolNode }) {
             node.memory_bytes === null ? null : `${bytes(node.memory_used_bytes)} of ${bytes(node.memory_bytes)} used`,
           ],
           ["Object store", objectStore(node)],
+          ["Embeddings", node.embeddings_room_bytes !== null && `room for ${bytes(node.embeddings_room_bytes)}`],
           ["Last report", <Age of={node.reported_at} />],
           ["In the cluster", node.in_cluster_at && clock(unixSeconds(node.in_cluster_at))],
           ["GPUs of a lane", node.gpus_per_lane > 1 && `${node.gpus_per_lane}`],

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from fleet.embedding_rooms import embedding_rooms
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import NodeAgent
 from fleet.selectors import rooms_of_nodes
@@ -74,6 +75,7 @@ def test_the_store_of_a_machine_without_an_agent_is_known(cluster: FakeCluster) 
     assert not keep_agent(cluster)
     (room,) = rooms_of_nodes(DEFAULT_POOL)
     assert (room.name, room.num_lanes, room.object_store_bytes) == ("local", 2, 10**9)
+    assert (embedding_rooms(DEFAULT_POOL)["local"] or 0) > 0, "the disk is this machine's"
 
 
 def test_an_agent_starts_to_say_that_nodes_are_gone(cluster: FakeCluster) -> None:
