@@ -106,7 +106,7 @@ class ReplannedRun:
             [SimulatedLane(lane=lane, role=role) for lane, role in roles.items()],
             self._costs,
             None,
-            vary=case.vary(),
+            vary=case.vary() if case.vary else lambda seconds: seconds,
             observe=self._observe,
             incidents=case.incidents,
         )

@@ -28,8 +28,9 @@ class RobustCase:
     """By number of batches complete: the lanes that join as rollout lanes then."""
     leaving: Mapping[int, Sequence[int]] = field(default_factory=dict)
     """By number of batches complete: the rollout lanes that a user takes away then."""
-    vary: Callable[[], Callable[[float], float]] = lambda: lambda seconds: seconds
-    """Makes what turns an expected duration into the actual one, the same for each run."""
+    vary: Callable[[], Callable[[float], float]] | None = None
+    """Makes what turns an expected duration into the actual one, the same for each run; empty where work takes what is
+    expected."""
     incidents: Sequence[Incident] = ()
 
     @property

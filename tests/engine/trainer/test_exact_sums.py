@@ -21,6 +21,7 @@ from worker.engine.models.precision import DTYPES
 from worker.engine.sync.packing import pack
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
+from worker.scheduling.core.messages import MicroBatchKey
 
 # 5 members in chunks of 3 and 2 with 3 denoising steps each: a group has 6 micro-batches, which 4 ranks do not divide.
 SECTIONS: dict[str, Any] = {
@@ -29,6 +30,7 @@ SECTIONS: dict[str, Any] = {
     "algorithm": {"clip_range": 0.02},
 }
 NUM_PAIRS = 30
+MICRO_BATCHES = tuple(MicroBatchKey(group, index) for group in (0, 1) for index in range(6))
 TSP = pytest.mark.parametrize("tsp", [True, False])
 Arrival = Callable[[list[GroupBatch]], list[list[GroupBatch]]]
 ARRIVALS: dict[str, Arrival] = {
@@ -110,6 +112,29 @@ def test_the_mean_of_the_ranks_gradients_is_the_gradient_of_the_loop_over_single
         gradient(make_rank(precision, rank, world_size, tsp=tsp), [fixed.groups]) for rank in range(world_size)
     ]
     assert relative_distance(torch.stack(gradients).mean(0), expected) < bound
+
+
+@PRECISIONS
+@pytest.mark.parametrize("num_of_first", [0, 1, 2, 11])
+def test_the_mean_of_two_ranks_gradients_is_that_of_one_rank_however_unevenly_they_share(
+    make_rank: Callable[..., TrainerRank], fixed: FixedBatch, precision: str, bound: float, num_of_first: int
+) -> None:
+    """Of 12 micro-batches one rank takes none, 1, 2 (1 against 5) or all but 1. Their sizes differ, so a rank that
+    weighs micro-batches alike would be found out."""
+    expected = gradient(make_rank(precision), [fixed.groups])
+    own = MICRO_BATCHES[:num_of_first], MICRO_BATCHES[num_of_first:]
+    shares = [share_gradient(make_rank(precision, rank, 2), fixed.groups, own[rank]) for rank in (0, 1)]
+    assert relative_distance(torch.stack(shares).mean(0), expected) < bound
+
+
+def share_gradient(
+    trainer: TrainerRank, groups: list[GroupBatch], micro_batches: tuple[MicroBatchKey, ...]
+) -> torch.Tensor:
+    """The gradient of these micro-batches as this rank contributes it, 0 without any."""
+    trainer.accumulate(groups, micro_batches, num_pairs_total=NUM_PAIRS, fresh=False)
+    parameters = trainer._trainable.values()
+    found = [torch.zeros_like(each) if each.grad is None else each.grad for each in parameters]
+    return torch.cat([each.flatten() for each in found])
 
 
 @TSP

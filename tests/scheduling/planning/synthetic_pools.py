@@ -1,6 +1,7 @@
 """Pools of lanes whose costs are two numbers: seconds of a trajectory and of a micro-batch."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -50,6 +51,18 @@ def request_for(lanes: Sequence[LaneCosts], *, num_prompts: int | None = None) -
     algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=4))
     costs = PoolCosts(lanes=tuple(lanes), score=Cost(0.0, 0.01), num_reward=max(1, number // 4))
     return PlanRequest(work=shapes_work(algebra), devices=(H100,) * number, costs=costs, fragment_sizes=(1, 2, 4, 8))
+
+
+def shuffled(request: PlanRequest, order: Sequence[int]) -> PlanRequest:
+    """The request with its lanes listed in another order. `order`: [place], the lane that is listed there."""
+    lanes = tuple(request.costs.lanes[lane] for lane in order)
+    devices = tuple(request.devices[lane] for lane in order)
+    return replace(request, costs=replace(request.costs, lanes=lanes), devices=devices)
+
+
+def described(request: PlanRequest, lanes: Iterable[int]) -> list[str]:
+    """Costs and devices of some of the lanes, sorted: equal for lanes that are interchangeable."""
+    return sorted(repr((request.costs.lanes[lane], request.devices[lane])) for lane in lanes)
 
 
 def every_split(kinds: LaneKinds) -> Counts:

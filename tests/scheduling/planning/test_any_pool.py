@@ -1,6 +1,5 @@
-"""Any pool gets a split as good as the best of all splits, whatever its kinds of lanes and however they are listed."""
+"""Any pool gets a split as good as the best of all splits, whatever its kinds of lanes."""
 
-import random
 import tracemalloc
 from dataclasses import replace
 from typing import Any
@@ -100,31 +99,6 @@ def test_bounds_hold_for_every_split_that_fits_in_memory(
     lock_step = lock_step_bound_seconds(algebra, costs, kinds)
     assert lock_step <= best * (1 + ROUNDING) + ROUNDING
     assert lock_step >= work_seconds(algebra, costs, kinds) * (1 - ROUNDING)
-
-
-def shuffled(request: PlanRequest, order: list[int]) -> PlanRequest:
-    lanes = tuple(request.costs.lanes[index] for index in order)
-    devices = tuple(request.devices[index] for index in order)
-    return replace(request, costs=replace(request.costs, lanes=lanes), devices=devices)
-
-
-@settings(max_examples=5)
-@given(random=st.randoms(use_true_random=False), kinds=st.sampled_from([FOUR_KINDS, OPPOSITE_TALENTS]))
-def test_the_order_in_which_lanes_are_listed_does_not_matter(
-    random: random.Random, kinds: tuple[tuple[float, float], ...]
-) -> None:
-    request = request_for(pool(kinds, [2] * len(kinds)), num_prompts=8)
-    order = list(range(len(request.devices)))
-    random.shuffle(order)
-    listed, otherwise = make_plan(request), make_plan(shuffled(request, order))
-    for name, choice in listed.by_mode.items():
-        result, other = choice.split_result, otherwise.by_mode[name].split_result
-        assert result.batch_seconds == other.batch_seconds
-        assert result.candidate.pipeline == other.candidate.pipeline
-        trainers = sorted(repr(request.costs.lanes[index]) for index in result.candidate.trainers)
-        assert trainers == sorted(repr(request.costs.lanes[order[index]]) for index in other.candidate.trainers)
-    assert listed.curves == otherwise.curves
-    assert listed.bound_seconds == otherwise.bound_seconds
 
 
 def test_lanes_that_cost_the_same_on_cards_of_different_memory_are_told_apart() -> None:

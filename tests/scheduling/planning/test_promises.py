@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -60,6 +61,27 @@ def test_every_mode_is_simulated_for_512_lanes_and_no_more_than_planned(monkeypa
     plan = make_plan(wanting(request_for(pool(FOUR_KINDS, [128] * 4))))
     assert all(choice.split_result.result is not None for choice in plan.by_mode.values())
     assert max(spent) <= MAX_FRAGMENTS
+
+
+def drawn(seed: int, num_lanes: int) -> PlanRequest:
+    """A pool that nobody tuned for: so many lanes of 1 to 5 kinds that differ by up to ten times in each kind of work,
+    8 fragments and 16 micro-batches for each lane."""
+    random = Random(seed)
+    kinds = [(3.0 * 10 ** random.random(), 10 ** random.random()) for _ in range(random.randint(1, 5))]
+    borders = sorted(random.sample(range(1, num_lanes), len(kinds) - 1))
+    numbers = [until - since for since, until in zip([0, *borders], [*borders, num_lanes], strict=True)]
+    return wanting(request_for(pool(kinds, numbers)), max_staleness=random.randint(0, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_lanes", [256, 512])
+@pytest.mark.parametrize("seed", range(4))
+def test_promises_for_random_pools_of_hundreds_of_lanes_are_what_many_batches_take(seed: int, num_lanes: int) -> None:
+    request = drawn(seed, num_lanes)
+    for name, choice in make_plan(request).by_mode.items():
+        promised = choice.split_result
+        assert promised.result is not None, name
+        assert promised.batch_seconds == pytest.approx(seconds_at_length(request, promised.candidate), rel=0.03), name
 
 
 @pytest.mark.slow

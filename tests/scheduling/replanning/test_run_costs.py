@@ -131,6 +131,82 @@ def test_costs_do_not_depend_on_the_order_of_lanes(factors: list[float], error: 
         assert other.pool.lanes[place].generate.per_unit == pytest.approx(known.pool.lanes[index].generate.per_unit)
 
 
+TWO_KINDS = ("h100",) * 3 + ("l40s",) * 3
+RATIOS = st.floats(0.5, 2.0)
+
+
+def two_kinds() -> PoolCosts:
+    return PoolCosts(lanes=pool([(10.0, 3.0), (16.0, 2.0)], [3, 3]), score=Cost(0.0, 0.01), num_reward=1)
+
+
+def scaled(costs: PoolCosts, generate: float, accumulate: float) -> PoolCosts:
+    """The costs with all seconds of generation and of training times a factor each."""
+    return replace(
+        costs,
+        lanes=tuple(
+            replace(each, generate=each.generate.scaled(generate), accumulate=each.accumulate.scaled(accumulate))
+            for each in costs.lanes
+        ),
+    )
+
+
+def measured_of(truth: PoolCosts, generating: set[int], training: set[int]) -> dict[tuple[str, CostKind], MeasuredCost]:
+    """What a run measures whose lanes take exactly what is true."""
+    table = {(f"l{index}", CostKind.GENERATE): measured(truth.lanes[index].generate.per_unit) for index in generating}
+    return table | {
+        (f"l{index}", CostKind.ACCUMULATE): measured(truth.lanes[index].accumulate.per_unit) for index in training
+    }
+
+
+def check_same_work(found: PoolCosts, expected: PoolCosts) -> None:
+    for one, other in zip(found.lanes, expected.lanes, strict=True):
+        assert one.generate.per_unit == pytest.approx(other.generate.per_unit)
+        assert one.accumulate.per_unit == pytest.approx(other.accumulate.per_unit)
+
+
+SOME_LANES = st.sets(st.integers(0, 5), min_size=1)
+
+
+@given(SOME_LANES, SOME_LANES)
+def test_where_the_prior_was_right_nothing_changes(generating: set[int], training: set[int]) -> None:
+    table = measured_of(two_kinds(), generating, training)
+    known = run_costs(two_kinds(), table, lanes(*training), kinds=TWO_KINDS)
+    check_same_work(known.pool, two_kinds())
+    assert known.speeds == pytest.approx([1.0] * 6)
+
+
+@given(SOME_LANES, SOME_LANES, RATIOS, RATIOS)
+def test_an_error_that_all_kinds_share_is_learnt_from_any_lane_that_did_the_work(
+    generating: set[int], training: set[int], generate: float, accumulate: float
+) -> None:
+    table = measured_of(two_kinds(), generating, training)
+    wrong = scaled(two_kinds(), generate, accumulate)
+    check_same_work(run_costs(wrong, table, lanes(*training), kinds=TWO_KINDS).pool, two_kinds())
+
+
+@given(RATIOS, RATIOS, RATIOS)
+def test_seconds_in_another_unit_give_costs_in_that_unit(ratio: float, other_ratio: float, unit: float) -> None:
+    """The first kind generates and the second trains, and each is wrong by a factor of its own."""
+    truth = scaled(two_kinds(), ratio, other_ratio)
+    table, other_table = (measured_of(costs, {1, 2}, {3}) for costs in (truth, scaled(truth, unit, unit)))
+    known = run_costs(two_kinds(), table, lanes(3), kinds=TWO_KINDS)
+    other = run_costs(scaled(two_kinds(), unit, unit), other_table, lanes(3), kinds=TWO_KINDS)
+    check_same_work(other.pool, scaled(known.pool, unit, unit))
+    assert other.errors == known.errors
+
+
+@given(RATIOS, RATIOS)
+def test_what_a_kind_has_measured_itself_does_not_depend_on_other_kinds(ratio: float, other_ratio: float) -> None:
+    def known(of_second: float) -> PoolCosts:
+        truth = two_kinds()
+        second = scaled(truth, of_second, of_second).lanes[3:]
+        first = scaled(truth, ratio, ratio).lanes[:3]
+        table = measured_of(replace(truth, lanes=(*first, *second)), {1, 2, 4, 5}, {0, 3})
+        return run_costs(truth, table, lanes(0, 3), kinds=TWO_KINDS).pool
+
+    assert known(1.0).lanes[:3] == known(other_ratio).lanes[:3]
+
+
 def test_the_error_of_an_estimate_follows_from_how_much_observations_vary() -> None:
     model = CostModel()
     model.observe("steady", CostKind.GENERATE, 2.0)

@@ -5,9 +5,9 @@
 
 A run on `auto` can change, between two batches, which lanes train, how trainer lanes are lent, `gap`, and where the
 request has several, the size of fragments. Placement, staleness, `tsp` and what micro-batches hold stay as they are,
-because open work and the lanes' processes depend on them. Invariants: equal inputs give equal decisions; a change is
-decided only where what it saves over the remaining batches outweighs what it costs by a margin; lanes have memory for
-what they are to do.
+because open work and the lanes' processes depend on them. Invariants: equal inputs give equal decisions, in whatever
+order lanes are listed; a change is decided only where what it saves over the remaining batches outweighs what it costs
+by a margin; lanes have memory for what they are to do.
 """
 
 import math
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
+from worker.scheduling.planning.cost_estimates import PoolCosts
 from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.mode_limits import ModeLimits, Split
 from worker.scheduling.planning.modes import PlanningMode
@@ -122,15 +123,27 @@ def predicted_seconds(request: PlanRequest, candidate: Candidate, *, max_fragmen
     """Seconds of a batch by simulation of at most `max_fragments` fragments, or of as few batches as tell."""
     num_fragments = request.work.algebra.num_trajectories // candidate.fragment_size
     num_ahead = min(_NUM_BATCHES, max(2, 2 * (max_fragments // (2 * num_fragments))))
+    costs, in_order = _in_order(request, candidate)
     result = simulate_candidate(
         request.work,
-        request.costs,
-        candidate,
+        costs,
+        in_order,
         advantage_std=request.advantage_std,
         num_batches=num_ahead if candidate.pipeline.max_staleness else 1,
         with_shares=False,
     )
     return result.batch_seconds
+
+
+def _in_order(request: PlanRequest, candidate: Candidate) -> tuple[PoolCosts, Candidate]:
+    """Costs and candidate with the lanes listed kind by kind, as in the simulations of a plan: the listing decides who
+    is first at moments that are exactly equal, as those of a run never are."""
+    kind_of = LaneKinds.of(request.costs, candidate.fragment_size, request.devices).of_lane
+    trains = set(candidate.trainers)
+    order = sorted(range(len(kind_of)), key=lambda lane: (kind_of[lane], lane not in trains))
+    trainers = tuple(place for place, lane in enumerate(order) if lane in trains)
+    lanes = tuple(request.costs.lanes[lane] for lane in order)
+    return replace(request.costs, lanes=lanes), replace(candidate, trainers=trainers)
 
 
 def _mode(pipeline: PipelineSpec) -> PlanningMode:
@@ -213,9 +226,11 @@ def _is_worth_it(situation: Situation, before: float, seconds: float, candidate:
 def _released(
     situation: Situation, chosen: Candidate, slow: Sequence[int], seconds: float
 ) -> tuple[tuple[int, ...], float]:
-    """(Of the slow lanes those without which a batch is shorter, seconds of a batch then)."""
+    """(Of the slow lanes those without which a batch is shorter, seconds of a batch then): tried from the slowest on,
+    since without one the next may be needed."""
     release: tuple[int, ...] = ()
-    for lane in slow:
+    kind_of = LaneKinds.of(situation.request.costs, chosen.fragment_size, situation.request.devices).of_lane
+    for lane in sorted(slow, key=lambda lane: (-situation.speeds[lane], kind_of[lane], lane in chosen.trainers)):
         without = (*release, lane)
         found = _seconds_without(situation.request, chosen, without)
         moves = lane in chosen.trainers

@@ -4,10 +4,10 @@
     PoolCosts (prior) × ratios ──► PoolCosts (measured), in which lanes alike cost the same
 
 Work that a lane has not done is taken from lanes of its kind that have: those with the same device and prior, else all
-lanes. A lane that is slower than its kind at one thing is expected to be so at the other, even if it was not when it
-did that last. Lanes count as alike unless they differ by more than their measurements can tell: with as many kinds as
-lanes, planning would chase noise. Invariant: the costs follow from prior and measurements alone, and without a
-measurement they are the prior.
+lanes, so that an error of the prior that all kinds share is learnt from any of them. A lane that is slower than its
+kind at one thing is expected to be so at the other, even if it was not when it did that last. Lanes count as alike
+unless they differ by more than their measurements can tell: with as many kinds as lanes, planning would chase noise.
+Invariant: the costs follow from prior and measurements alone, and without a measurement they are the prior.
 """
 
 import math
