@@ -26,6 +26,7 @@ PARTS = (
     ("reward lane", "ray::RewardActor"),
     ("imported libraries", "worker.engine.forkserver"),
     ("driver", "worker.engine"),
+    ("re-planning", "worker.scheduling.replanning"),
     ("Ray", "ray"),
     ("web", "uvicorn"),
     ("tasks", "celery"),
