@@ -9,6 +9,7 @@ import posixpath
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import IO, Any, Protocol
@@ -95,10 +96,9 @@ def write(key: str, source: Readable, sha256: str) -> Stored:
     if not _SHA256.fullmatch(sha256):
         raise ArtifactRefused(f"the sha256 must be 64 lower-case hex digits, got {sha256[:80]!r}")
     filesystem, root = _filesystem()
-    draft, final = f"{root}/.incoming/{uuid.uuid4().hex}", f"{root}/{key}"
-    filesystem.makedirs(posixpath.dirname(draft), exist_ok=True)
+    final = f"{root}/{key}"
     filesystem.makedirs(posixpath.dirname(final), exist_ok=True)
-    try:
+    with _draft(filesystem, root) as draft:
         num_bytes, found = 0, hashlib.sha256()
         with filesystem.open(draft, "wb") as file:
             while chunk := source.read(CHUNK_BYTES):
@@ -112,10 +112,6 @@ def write(key: str, source: Readable, sha256: str) -> Stored:
         with filesystem.open(draft, "rb") as file:
             _check(key, file, num_bytes)
         filesystem.mv(draft, final)
-    except BaseException:
-        if filesystem.exists(draft):
-            filesystem.rm(draft)
-        raise
     return Stored(key=key, sha256=sha256, num_bytes=num_bytes)
 
 
@@ -129,14 +125,24 @@ def write_all(contents: Mapping[str, bytes]) -> None:
     for key, content in contents.items():
         _check(key, BytesIO(content), len(content))
     filesystem, root = _filesystem()
-    draft = f"{root}/.incoming/{uuid.uuid4().hex}"
-    for folder in {posixpath.dirname(draft), *(posixpath.dirname(f"{root}/{key}") for key in contents)}:
+    finals = {f"{root}/{key}": content for key, content in contents.items()}
+    for folder in {posixpath.dirname(final) for final in finals}:
         filesystem.makedirs(folder, exist_ok=True)
-    try:
-        for key, content in contents.items():
+    with _draft(filesystem, root) as draft:
+        for final, content in finals.items():
             with filesystem.open(draft, "wb") as file:
                 file.write(content)
-            filesystem.mv(draft, f"{root}/{key}")
+            filesystem.mv(draft, final)
+
+
+@contextmanager
+def _draft(filesystem: Any, root: str) -> Iterator[str]:
+    """A path for bytes that are not complete yet, at which nothing is left when the block fails."""
+    folder = f"{root}/.incoming"
+    draft = f"{folder}/{uuid.uuid4().hex}"
+    filesystem.makedirs(folder, exist_ok=True)
+    try:
+        yield draft
     except BaseException:
         if filesystem.exists(draft):
             filesystem.rm(draft)
