@@ -10,6 +10,7 @@ import numpy as np
 import psutil
 import pytest
 import ray
+from ray.actor import ActorHandle
 
 from tests.engine.conftest import SpecMaker
 from tests.engine.driving import ONE_LANE, Driven, grants, is_alive
@@ -49,6 +50,12 @@ def remote(shard: PublishedShard) -> RemoteVersion:
 def request(spec: RunSpec, purpose: Purpose = Purpose.TRAIN) -> GenerationRequest:
     fragment = Fragment(FragmentKey(purpose, 0, 0, 0), (0, 1), 1)
     return GenerationRequest(fragment=fragment, prompt=spec.prompts.inline[0], run_seed=3, prompt_index=0)
+
+
+def make_ready(actor: ActorHandle, spec: RunSpec, base_model_path: str, shard: PublishedShard) -> None:
+    """Have a lane load the model and bind the version."""
+    ray.get(actor.load.remote(spec, base_model_path, spec.prompts.inline))
+    ray.get(actor.pull.remote(remote(shard)))
 
 
 def follower_pids() -> set[int]:
@@ -140,8 +147,7 @@ def test_a_dead_follower_fails_the_call_with_its_rank(
     wide_lane: ClusterLanes, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard, moment: str
 ) -> None:
     spec, actor = make_spec(sampling={"num_eval_denoising_steps": 200}), wide_lane[ONE_LANE].actor
-    ray.get(actor.load.remote(spec, tiny_checkpoint, spec.prompts.inline))
-    ray.get(actor.pull.remote(remote(version)))
+    make_ready(actor, spec, tiny_checkpoint, version)
     (follower,) = follower_pids()
     if moment == "between two calls":
         os.kill(follower, signal.SIGKILL)
@@ -161,8 +167,7 @@ def test_every_gpu_of_a_lane_that_hangs_tells_the_collectives_that_it_waits_in(
     wide_lane: ClusterLanes, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard
 ) -> None:
     spec, actor = make_spec(sampling={"num_eval_denoising_steps": 200}), wide_lane[ONE_LANE].actor
-    ray.get(actor.load.remote(spec, tiny_checkpoint, spec.prompts.inline))
-    ray.get(actor.pull.remote(remote(version)))
+    make_ready(actor, spec, tiny_checkpoint, version)
     (follower,) = follower_pids()
     gpu_1 = f"{ONE_LANE}, GPU 1"
     # Between two calls the follower waits for the next one only while it follows.
@@ -187,8 +192,7 @@ def test_a_follower_that_waits_for_the_first_gpu_tells_in_which_collective(
     wide_lane: ClusterLanes, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard
 ) -> None:
     spec, actor = make_spec(), wide_lane[ONE_LANE].actor
-    ray.get(actor.load.remote(spec, tiny_checkpoint, spec.prompts.inline))
-    ray.get(actor.pull.remote(remote(version)))
+    make_ready(actor, spec, tiny_checkpoint, version)
     actor.generate.remote([request(spec)], [()])
     gpu_1 = f"{ONE_LANE}, GPU 1"
     assert until(lambda: bool(wide_lane.open_collectives(ONE_LANE)[gpu_1]))
@@ -202,8 +206,7 @@ def test_a_follower_that_fails_and_lives_on_fails_the_call_with_its_reason(
 ) -> None:
     """The first GPU would wait in an all-to-all for it."""
     spec, actor = make_spec(), wide_lane[ONE_LANE].actor
-    ray.get(actor.load.remote(spec, tiny_checkpoint, spec.prompts.inline))
-    ray.get(actor.pull.remote(remote(version)))
+    make_ready(actor, spec, tiny_checkpoint, version)
     with pytest.raises(LaneSpreadError, match="rank 1 of 2: MemoryError: no memory left") as raised:
         ray.get(actor.generate.remote([request(spec)], [()]), timeout=60)
     assert not isinstance(raised.value, FollowerLostError), "another attempt would fail alike"
