@@ -1,7 +1,6 @@
 """What all pages have in common: navigation, command palette, that axe finds nothing serious on any of them, and that
 none breaks the content security policy."""
 
-import re
 import time
 from pathlib import Path
 
@@ -127,12 +126,18 @@ def test_the_command_palette_finds_pages_and_keys_open_them(runs_page: RunsPage)
     page.keyboard.type("occ")
     expect(palette.get_by_role("option")).to_have_text(["Occupancygo"])
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("/pool/occupancy$"))
+    _wait_until_keys_are_heard(page, "/pool/occupancy")
     page.keyboard.press("g")
     page.keyboard.press("q")
-    expect(page).to_have_url(re.compile("/queue"))
+    _wait_until_keys_are_heard(page, "/queue")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+
+
+def _wait_until_keys_are_heard(page: Page, path: str) -> None:
+    """An address is shown as soon as the server answers; the page's script, which hears keys, ran when its document is
+    complete."""
+    page.wait_for_url(f"**{path}", wait_until="domcontentloaded")
 
 
 def _wait_until_loaded(page: Page) -> None:
