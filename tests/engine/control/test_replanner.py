@@ -23,6 +23,7 @@ class FakeProcess:
     """Takes the place of `ReplanningProcess`: always wants lending, and unless told otherwise `rollout-1` to train."""
 
     is_busy = False
+    cpu_seconds = 0.0
 
     def __init__(self) -> None:
         self.questions: list[ReplanQuestion] = []

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.scheduling.core.costs import Cost, CostKind, MeasuredCost
-from worker.scheduling.replanning.cadence import Cadence
+from worker.scheduling.replanning.cadence import WORK_SHARE, Cadence
 
 ROLES = {"a": "trainer", "b": "rollout"}
 
@@ -24,6 +24,28 @@ def test_a_run_asks_after_its_first_batch_then_ever_more_rarely() -> None:
             asked.append(batch)
             cadence.asked(ROLES, {})
     assert asked == [1, 2, 4, 8, 16, 32]
+
+
+def test_questions_take_no_more_of_the_time_than_their_share_however_short_batches_are() -> None:
+    cadence, asked = Cadence(), []
+    for batch in range(1, 400):
+        cadence.completed(batch, 1.0 * batch)
+        # Each batch takes twice as long as promised, and gives a reason to ask.
+        if cadence.is_due(ROLES, {}, 0.5 if asked else 0.0):
+            asked.append(batch)
+            cadence.asked(ROLES, {})
+            cadence.stays(0.5)
+    assert asked[:3] == [1, 26, 51]
+    assert 0.5 * (len(asked) - 1) <= WORK_SHARE * 400
+
+
+def test_other_lanes_are_asked_about_at_once_whatever_questions_take() -> None:
+    cadence = Cadence()
+    cadence.completed(8, 80.0)
+    cadence.asked(ROLES, {})
+    cadence.completed(9, 81.0)
+    assert cadence.is_due(ROLES | {"c": "rollout"}, {}, 5.0)
+    assert not cadence.is_due(ROLES, costs(10.0), 5.0)
 
 
 def test_a_run_that_is_slower_than_promised_asks_anew() -> None:

@@ -84,7 +84,9 @@ class Replanner:
         self._cadence.completed(self._batch, self._components.clock.now())
         is_busy = self._process.is_busy or self._pending is not None or self._resizer.is_busy
         measured = self._scheduler.state.costs.measured()
-        if is_busy or self._batches_left <= 0 or not self._cadence.is_due(self._roles, measured):
+        if is_busy or self._batches_left <= 0:
+            return
+        if not self._cadence.is_due(self._roles, measured, self._process.cpu_seconds):
             return
         self._asked = self._question(self._basis, self._scheduler)
         self._cadence.asked(self._roles, measured)

@@ -25,6 +25,8 @@ class ReplanningProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] | None = None
         self._deadline = 0.0
+        self.cpu_seconds = 0.0
+        """Seconds of a core that the last process to end took."""
 
     @property
     def is_busy(self) -> bool:
@@ -49,7 +51,7 @@ class ReplanningProcess:
         is."""
         if self._process is None or self._output is None:
             return None
-        status = self._process.poll()
+        status = self._ended(self._process, os.WNOHANG)
         if status is None:
             if time.monotonic() > self._deadline:
                 logger.warning("re-planning took longer than %.0f s and was given up", MAX_SECONDS)
@@ -66,11 +68,20 @@ class ReplanningProcess:
             logger.warning("re-planning gave no answer: %s", error)
         return None
 
+    def _ended(self, process: "subprocess.Popen[bytes]", flags: int = 0) -> int | None:
+        """Wait for the process; with `os.WNOHANG`, `None` while it works. Only who waits is told what it took."""
+        pid, status, usage = os.wait4(process.pid, flags)
+        if not pid:
+            return None
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.cpu_seconds = usage.ru_utime + usage.ru_stime
+        return process.returncode
+
     def close(self) -> None:
         """End the process, if there is one."""
-        if self._process is not None:
+        if self._process is not None and self._process.returncode is None:
             self._process.kill()
-            self._process.wait()
+            self._ended(self._process)
         if self._output is not None:
             self._output.close()
         self._process = self._output = None

@@ -1,7 +1,8 @@
 """When a run asks how it should go on: after its first batch, ever more rarely, and whenever it is not as it was.
 
 Three things are a reason to ask before the next batch that is due: other lanes than those last asked about, a lane
-whose costs differ from what they were then, and batches that take longer than was predicted.
+whose costs differ from what they were then, and batches that take longer than was predicted. Where batches are short,
+questions wait until those before have cost little of the time; only other lanes are asked about at once.
 
 Invariant: each change of the trainer gang or of the fragment size doubles the distance to the next question, so a run
 of n batches makes at most about log2 n of them.
@@ -15,6 +16,10 @@ from worker.scheduling.replanning.lane_ratios import are_alike
 LATE = 1.1
 """Measured ÷ predicted seconds of a batch from which on a run asks anew. Promises hold within 3 %, and single batches
 vary by several per cent."""
+WORK_SHARE = 0.02
+"""Share of one core that questions may take. A question costs half a second to five seconds of a core, of which the
+process's imports are most in small pools: batches of a minute never wait for this, those of a second would be slowed by
+more than a better plan gains."""
 _NUM_LATE = 2
 """Batches whose mean is compared: one alone may have waited for an evaluation or a checkpoint."""
 
@@ -29,6 +34,8 @@ class Cadence:
         """Changes of the trainer gang or of the fragment size so far."""
         self._not_before = 0
         """The number of complete batches before which not to ask."""
+        self._asked_at = 0.0
+        """Seconds of the executor's clock."""
         self._promised: float | None = None
         """Predicted seconds of a batch, as the run works now."""
         self._ends: list[tuple[int, float]] = []
@@ -48,12 +55,21 @@ class Cadence:
         """`batch` batches are complete since `at`."""
         self._ends = [*self._ends[-_NUM_LATE:], (batch, at)]
 
-    def is_due(self, roles: Mapping[str, object], costs: MeasuredCostTable) -> bool:
-        """Whether to ask now. `roles`: of each lane; `costs`: what the run has measured."""
+    def is_due(self, roles: Mapping[str, object], costs: MeasuredCostTable, cpu_seconds: float = 0.0) -> bool:
+        """Whether to ask now.
+
+        Args:
+            roles: of each lane.
+            costs: what the run has measured.
+            cpu_seconds: what the last question took of a core.
+        """
         if not self._ends or self._ends[-1][0] < self._not_before:
             return False
-        has_other_lanes = bool(self._roles) and self._roles != roles
-        return self._ends[-1][0] >= self._next or self._is_late() or has_other_lanes or self._has_other_costs(costs)
+        if self._roles and self._roles != roles:
+            return True
+        if self._ends[-1][1] < self._asked_at + cpu_seconds / WORK_SHARE:
+            return False
+        return self._ends[-1][0] >= self._next or self._is_late() or self._has_other_costs(costs)
 
     def _is_late(self) -> bool:
         if self._promised is None or len(self._ends) <= _NUM_LATE:
@@ -69,7 +85,7 @@ class Cadence:
 
     def asked(self, roles: Mapping[str, object], costs: MeasuredCostTable) -> None:
         """The run asks now."""
-        batch = self._ends[-1][0]
+        batch, self._asked_at = self._ends[-1]
         self._roles, self._costs = dict(roles), costs
         self._next = batch + max(1, batch)
         self._ends = self._ends[-1:]
