@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from tests.bench import any_pool, large_pools
@@ -204,8 +204,16 @@ def _baselines(case: Case, found: Mapping[str, Candidate]) -> dict[str, SecondsO
     for name, work in works.items():
         candidate = found.get("colocated" if name == "sharded" else name)
         if work is not None and candidate is not None:
-            baselines[name] = _seconds_of(case, work, candidate)
+            own = _with_best_fragments(case, work, candidate) if name == "sharded" else candidate
+            baselines[name] = _seconds_of(case, work, own)
     return baselines
+
+
+def _with_best_fragments(case: Case, work: Workload, candidate: Candidate) -> Candidate:
+    """`candidate` with the fragment size that is fastest for `work`, of which it was not planned."""
+    costs = costs_as_written(work, case.testbed)
+    of_sizes = [replace(candidate, fragment_size=size) for size in fragment_sizes(work)]
+    return min(of_sizes, key=lambda each: _simulate(work, costs, each).batch_seconds)
 
 
 def _seconds_of(case: Case, work: Workload, candidate: Candidate) -> SecondsOf:

@@ -172,7 +172,7 @@ def _limits_of_all(request: PlanRequest, mode: PlanningMode, *, lends: bool) -> 
                 limits.expected_costs,
                 kinds,
                 of_size,
-                mode.rules(request.advantage_std, lends=lends),
+                mode.rules(request.advantage_std, lends=lends, equal_counts=request.costs.equal_counts),
             )
             for split, limit in zip(of_size.tolist(), seconds.tolist(), strict=True):
                 if math.isfinite(limit):

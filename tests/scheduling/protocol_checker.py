@@ -151,6 +151,14 @@ class ProtocolChecker:
             return all(self.is_scored(self.head, group) for group in range(algebra.num_groups))
         return any(self.is_scored(self.head, group) for group in (left[:1] if self.settings.deterministic else left))
 
+    @property
+    def generation_is_begun(self) -> bool:
+        """Whether lanes have begun all fragments of the batch to be trained now."""
+        algebra = self.settings.algebra
+        number = algebra.num_groups * -(-algebra.group_size // algebra.fragment_size)
+        begun = {*self.generated, *self._under_way(Generate)}
+        return sum(key.purpose is Purpose.TRAIN and key.batch == self.head for key in begun) == number
+
     def lanes(self, *roles: LaneRole) -> list[str]:
         return sorted(name for name, role in self.roles.items() if role in roles)
 
@@ -198,7 +206,8 @@ class ProtocolChecker:
         is_returning = isinstance(action, Switch) and action.to is LaneRole.TRAINER
         if is_returning:
             return
-        assert not self.training_is_ready, f"{action} on a lent lane while the gang is needed"
+        is_needed = self.training_is_ready and (self.generation_is_begun or not settings.is_colocated)
+        assert not is_needed, f"{action} on a lent lane while the gang is needed"
 
     def _check_generate(self, lane: str, fragment: Fragment) -> None:
         key = fragment.key

@@ -51,7 +51,8 @@ class Settings:
     @property
     def waits_for_whole_batch(self) -> bool:
         """Whether no group is trained before every group of the batch is scored."""
-        return self.whole_batch_advantages or self.is_colocated or not self.gap
+        in_step = self.is_colocated and self.equal_counts
+        return self.whole_batch_advantages or in_step or not self.gap
 
     @property
     def first_version(self) -> int:

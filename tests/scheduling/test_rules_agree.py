@@ -262,7 +262,7 @@ def durations(
 
 def limit_of(run: Settings, costs: PoolCosts, num_trainer: int) -> float:
     """The limit of the run's switches, for a pool of equal lanes of which `num_trainer` train."""
-    rules = ScheduleRules.of(run.pipeline, run.advantage_std)
+    rules = ScheduleRules.of(run.pipeline, run.advantage_std, equal_counts=run.equal_counts)
     kinds = LaneKinds.of(costs, run.algebra.fragment_size)
     (limit,) = batch_limits(run.algebra, costs, kinds, np.array([[num_trainer]]), rules)
     return float(limit)
@@ -315,11 +315,11 @@ def test_with_gap_and_slow_training_a_batch_reaches_its_limit(seed: int) -> None
 
 @settings(max_examples=30)
 @given(seed=seeds)
-def test_a_colocated_batch_reaches_its_limit(seed: int) -> None:
+def test_a_colocated_batch_without_gap_reaches_its_limit(seed: int) -> None:
     """If the last two fragments are scored during the switch back."""
     t = durations(seed)
     t = replace(t, score=0.45 * t.reclaim)
-    run = Settings(algebra=ALGEBRA, placement=Placement.COLOCATED)
+    run = Settings(algebra=ALGEBRA, placement=Placement.COLOCATED, gap=False)
     generation = t.lend + t.pull + NUM_GROUPS / 2 * t.fragment + t.reclaim
     training = NUM_EPOCHS * (NUM_GROUPS / 2 * t.group + t.commit) + t.publish
     check_limit(run, t.pool(2), generation + training, num_trainer=2)

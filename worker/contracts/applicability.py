@@ -70,7 +70,6 @@ def _fixed(field: str, where: Condition, why: str, must_be: Scalar) -> Inapplica
 def _placement() -> Iterator[Inapplicable]:
     colocated = {"pipeline.placement": [Placement.COLOCATED.value]}
     planned = {"pipeline.placement": [Placement.AUTO.value]}
-    yield _unused("pipeline.gap", colocated, "Colocated lanes all generate first and then all train.")
     yield _fixed("pipeline.tag", colocated, "Every colocated lane generates anyway.", TrainerAssist.OFF.value)
     yield _fixed("pipeline.max_staleness", colocated, "A lane cannot train and generate at the same time.", 0)
     yield _fixed(

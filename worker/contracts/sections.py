@@ -222,14 +222,15 @@ class PipelineSpec(Contract):
     the time that it takes; `max_staleness: 1`, `stale_clip` and `importance_cap` change what is trained on."""
 
     placement: Placement = Placement.DISAGGREGATED
-    """Which lanes do what. `colocated`: every lane generates, then every lane trains; needs no balance and is the
-    baseline. `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy.
-    `auto`: the planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and
-    switches."""
+    """Which lanes do what. `colocated`: every lane generates, then trains; needs no balance and is the baseline.
+    `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy. `auto`: the
+    planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and switches.
+    """
     gap: bool = True
     """Train on groups as soon as they are complete and scored, while other groups of the batch are still generated
-    (generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. It has no effect with
-    `advantage_std: batch`."""
+    (generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. Colocated lanes
+    generate first: each trains from when no fragment is left for it, while others end theirs and rewards come in. It
+    has no effect with `advantage_std: batch`, nor colocated in ZeRO 2 and 3."""
     tsp: bool = True
     """Share out (trajectory, denoising step) pairs over the trainer lanes one by one (time-step parallelism); off, all
     pairs of a trajectory go to one lane. On is usual: lanes wait less for each other, the more so with few trajectories

@@ -6484,17 +6484,17 @@ export interface components {
          */
         readonly PipelineSpec: {
             /**
-             * @description Which lanes do what. `colocated`: every lane generates, then every lane trains; needs no balance and is the
-             *     baseline. `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy.
-             *     `auto`: the planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and
-             *     switches.
+             * @description Which lanes do what. `colocated`: every lane generates, then trains; needs no balance and is the baseline.
+             *     `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy. `auto`: the
+             *     planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and switches.
              * @default disaggregated
              */
             readonly placement: components["schemas"]["Placement"];
             /**
              * @description Train on groups as soon as they are complete and scored, while other groups of the batch are still generated
-             *     (generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. It has no effect with
-             *     `advantage_std: batch`.
+             *     (generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. Colocated lanes
+             *     generate first: each trains from when no fragment is left for it, while others end theirs and rewards come in. It
+             *     has no effect with `advantage_std: batch`, nor colocated in ZeRO 2 and 3.
              * @default true
              */
             readonly gap: boolean;

@@ -260,8 +260,8 @@ def test_a_lent_lane_that_is_lost_is_no_longer_counted_as_lent() -> None:
 # --- colocated --------------------------------------------------------------------------------------------------------
 
 
-def test_colocated_lanes_all_generate_then_all_train() -> None:
-    run = colocated(FIVE_GROUPS, "t", "t2")
+def test_without_gap_colocated_lanes_all_generate_then_all_train() -> None:
+    run = colocated(FIVE_GROUPS, "t", "t2", gap=False)
     assert run.actions == [Switch("t", LaneRole.ROLLOUT), Switch("t2", LaneRole.ROLLOUT)], "no decision is reported"
     run.finish_all(Switch, Pull)
     while any(isinstance(action, Generate) for action in run.actions):
@@ -275,6 +275,28 @@ def test_colocated_lanes_all_generate_then_all_train() -> None:
     run.finish_all(Accumulate, Commit)
     run.finish(Snapshot)
     assert set(run.finish(Publish)) == {Switch("t", LaneRole.ROLLOUT), Switch("t2", LaneRole.ROLLOUT)}
+
+
+def test_a_colocated_lane_without_a_fragment_trains_what_is_scored_while_others_generate() -> None:
+    run = colocated(FIVE_GROUPS, "t", "t2")
+    run.finish_all(Switch, Pull)
+    for _ in range(4):
+        run.finish(Generate, "t")
+    run.finish_all(Score)
+    assert not any(isinstance(action, Accumulate) for action in run.actions), "while fragments wait, lanes generate"
+    (trained,) = of_lane(run.finish(Switch, "t"), "t")
+    assert isinstance(trained, Accumulate)
+    assert {key.group for key in trained.micro_batches} <= {0, 1, 2, 3}
+    assert any(isinstance(action, Generate) for action in of_lane(run.actions, "t2"))
+
+
+def test_colocated_ranks_in_step_wait_for_the_whole_batch() -> None:
+    run = colocated(FIVE_GROUPS, "t", "t2", equal_counts=True)
+    run.finish_all(Switch, Pull, Generate)
+    for _ in range(FIVE_GROUPS.num_fragments):
+        assert not any(isinstance(action, Accumulate) for action in run.actions)
+        run.finish(Score)
+    assert len([action for action in run.actions if isinstance(action, Accumulate)]) == 2
 
 
 def test_a_colocated_lane_without_a_fragment_switches_back_before_the_others() -> None:

@@ -197,7 +197,7 @@ def test_no_mode_beats_the_limit_of_its_own_switches_and_split(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
 ) -> None:
     trainers = trainers_of(pipeline, costs, num_trainer)
-    rules = ScheduleRules.of(pipeline, "group")
+    rules = ScheduleRules.of(pipeline, "group", equal_counts=costs.equal_counts)
     kinds = LaneKinds.of(costs, algebra.fragment_size)
     split = np.bincount(np.array(kinds.of_lane)[list(trainers)], minlength=kinds.number.size)
     (limit,) = batch_limits(algebra, costs, kinds, split[None, :], rules)

@@ -89,7 +89,7 @@ def test_each_change_raises_what_the_next_must_gain() -> None:
 
 
 def test_colocated_lanes_may_be_given_other_fragments() -> None:
-    request = request_for(pool(ALIKE, [6]), num_prompts=9)
+    request = request_for(pool(ALIKE, [6]), num_prompts=5)
     colocated = PipelineSpec(placement=Placement.COLOCATED)
     present = Candidate(pipeline=colocated, trainers=tuple(range(6)), fragment_size=8)
     decision = decide(situation(request, present.trainers, present=present))

@@ -45,11 +45,18 @@ class BatchSettings:
     """Micro-batches of one trajectory may go to different ranks (time-step parallelism)."""
 
     @classmethod
-    def resolve(cls, pipeline: PipelineSpec, algebra: BatchAlgebra, advantage_std: Literal["group", "batch"]) -> Self:
+    def resolve(
+        cls,
+        pipeline: PipelineSpec,
+        algebra: BatchAlgebra,
+        advantage_std: Literal["group", "batch"],
+        *,
+        equal_counts: bool,
+    ) -> Self:
         return cls(
             algebra=algebra,
             max_staleness=pipeline.max_staleness,
-            waits_for_whole_batch=waits_for_whole_batch(pipeline, advantage_std),
+            waits_for_whole_batch=waits_for_whole_batch(pipeline, advantage_std, equal_counts=equal_counts),
             deterministic=pipeline.deterministic,
             tsp=pipeline.tsp,
         )

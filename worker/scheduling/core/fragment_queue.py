@@ -28,6 +28,8 @@ class FragmentQueue:
         """Ranks the fragments that are put in from now on; lower goes first."""
         self._heap: list[tuple[int, str, int, int, int, Fragment]] = []
         """(urgency, the four parts of the key, fragment): numbers are compared several times as fast as keys."""
+        self.num_training = 0
+        """Those of them that are to be trained on."""
 
     def __len__(self) -> int:
         return len(self._heap)
@@ -36,6 +38,7 @@ class FragmentQueue:
         key = fragment.key
         entry = self.urgency(fragment), key.purpose, key.batch, key.group, key.index, fragment
         heapq.heappush(self._heap, entry)
+        self.num_training += key.purpose is Purpose.TRAIN
 
     def push_all(self, fragments: Iterable[Fragment]) -> None:
         for fragment in fragments:
@@ -46,7 +49,9 @@ class FragmentQueue:
         return self._heap[0][-1] if self._heap else None
 
     def pop(self) -> Fragment:
-        return heapq.heappop(self._heap)[-1]
+        fragment = heapq.heappop(self._heap)[-1]
+        self.num_training -= fragment.key.purpose is Purpose.TRAIN
+        return fragment
 
     def __iter__(self) -> Iterator[Fragment]:
         """All fragments, in no order."""

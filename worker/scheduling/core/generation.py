@@ -62,6 +62,12 @@ class Generation:
         """The number of fragments that any lane may still take."""
         return len(self._queue)
 
+    @property
+    def num_waiting_for_training(self) -> int:
+        """The number of fragments to be trained on that no lane has begun."""
+        assigned = sum(fragment.key.purpose is Purpose.TRAIN for fragment in self._assigned.values())
+        return self._queue.num_training + assigned
+
     def waiting_by_group(self) -> Counter[tuple[Purpose, int, int]]:
         """By (purpose, batch, group): the number of fragments that no lane has begun."""
         waiting = chain(self._queue, self._assigned.values())

@@ -4,9 +4,10 @@
                                                                                         ▲
                        training work ready: no fragment begins any more on a lent lane ─┘
 
-Colocated placement uses the same mechanism without a choice: every lane generates until no fragment waits, then all
-train. Invariant: once there is training work, a lent lane returns at the end of its fragment. Lanes that are back train
-meanwhile, except where ranks must take equally many micro-batches; the commit waits for all of them.
+Colocated placement uses the same mechanism without a choice: every lane generates until no fragment waits, then trains.
+Invariant: once there is training work (colocated: and no fragment of the batch that waits), a lent lane returns at the
+end of its fragment. Lanes that are back train meanwhile, except where ranks must take equally many micro-batches; the
+commit waits for all of them.
 """
 
 from collections.abc import Iterator, Sequence

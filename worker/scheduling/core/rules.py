@@ -32,13 +32,17 @@ def next_minibatch(epoch: int, minibatch: int, num_minibatches: int) -> tuple[in
     return (epoch, minibatch + 1) if minibatch + 1 < num_minibatches else (epoch + 1, 0)
 
 
-def waits_for_whole_batch(pipeline: PipelineSpec, advantage_std: Literal["group", "batch"]) -> bool:
+def waits_for_whole_batch(
+    pipeline: PipelineSpec, advantage_std: Literal["group", "batch"], *, equal_counts: bool = False
+) -> bool:
     """Whether no group is trained before every group of the batch is scored.
 
-    Without `gap` by the user's choice; colocated, because the lanes that train are still generating; and with
-    advantages over the batch, because each of them depends on every reward of the batch.
+    Without `gap` by the user's choice; with advantages over the batch, because each of them depends on every reward of
+    the batch; and colocated with `equal_counts`: ranks in step begin when the last of them has generated, and most
+    groups are scored by then, while shares of the first few would be padded.
     """
-    return advantage_std == "batch" or pipeline.placement is Placement.COLOCATED or not pipeline.gap
+    in_step = equal_counts and pipeline.placement is Placement.COLOCATED
+    return advantage_std == "batch" or in_step or not pipeline.gap
 
 
 def is_resampled(*, has_spread: bool, draw: int, max_resamples: int) -> bool:

@@ -25,7 +25,8 @@ An executor (Ray, simulator, emulator) loops: `apply(event, at)` for each event 
                            that are trained on (first, where trainer
                            lanes generate)
 
-With colocated placement there are no rollout lanes: the trainer lanes generate the whole batch, then train it.
+With colocated placement there are no rollout lanes: the trainer lanes generate the whole batch and train it, each from
+when no fragment is left for it.
 
 With `max_resamples` a complete group without spread returns to the fragments to generate, as its next draw; with
 `filter_groups` one that is kept is not accumulated.
@@ -120,7 +121,7 @@ class Scheduler:
                 numbers out of range.
         """
         _check_switches(pipeline, lending_policy)
-        settings = BatchSettings.resolve(pipeline, algebra, advantage_std)
+        settings = BatchSettings.resolve(pipeline, algebra, advantage_std, equal_counts=equal_counts)
         first_version = resumed_batch_version(first_batch_version, policy_version, pipeline.max_staleness)
         lanes, costs = LaneTable(), CostModel(prior)
         is_colocated = pipeline.placement is Placement.COLOCATED
@@ -162,7 +163,9 @@ class Scheduler:
                 "other switches need a new scheduler"
             )
         self._pipeline, algebra = pipeline, self.state.algebra.with_fragment_size(fragment_size)
-        self.state.work.settings = BatchSettings.resolve(pipeline, algebra, self._advantage_std)
+        self.state.work.settings = BatchSettings.resolve(
+            pipeline, algebra, self._advantage_std, equal_counts=self.state.equal_counts
+        )
         self._lending.policy = lending_policy
         self._order_generation()
 

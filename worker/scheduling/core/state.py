@@ -73,8 +73,11 @@ class SchedulerState:
 
     @property
     def training_waits(self) -> bool:
-        """Whether there is training work that no rank has begun, or a commit to come: lent lanes must return for it."""
+        """Whether there is training work that no rank has begun, or a commit to come: lent lanes must return for it.
+        Colocated lanes first generate the whole batch, since nobody else does."""
         if self.head is None or self.lanes.gang_action is not None:
+            return False
+        if self.generators is LaneRole.TRAINER and self.generation.num_waiting_for_training:
             return False
         return self.head.training.has_next and not self.waits_for_publish
 

@@ -49,10 +49,12 @@ class ScheduleRules:
         return 0.5 if self.runs_ahead else 1.0
 
     @classmethod
-    def of(cls, pipeline: PipelineSpec, advantage_std: Literal["group", "batch"]) -> Self:
-        """The rules that a run's switches set; placement must be resolved."""
+    def of(
+        cls, pipeline: PipelineSpec, advantage_std: Literal["group", "batch"], *, equal_counts: bool = False
+    ) -> Self:
+        """The rules that a run's switches set, with ranks in step if `equal_counts`; placement must be resolved."""
         return cls(
-            overlaps=not waits_for_whole_batch(pipeline, advantage_std),
+            overlaps=not waits_for_whole_batch(pipeline, advantage_std, equal_counts=equal_counts),
             lends=pipeline.trainers_generate,
             tsp=pipeline.tsp,
             runs_ahead=bool(pipeline.max_staleness),

@@ -16,7 +16,7 @@ import numpy as np
 
 from worker.scheduling.planning.cost_estimates import PoolCosts
 from worker.scheduling.planning.lane_kinds import LaneKinds
-from worker.scheduling.planning.limits import batch_limits
+from worker.scheduling.planning.limits import ScheduleRules, batch_limits
 from worker.scheduling.planning.modes import PlanningMode
 from worker.scheduling.planning.proposals import proposed_splits
 from worker.scheduling.planning.workload import Workload
@@ -92,7 +92,7 @@ class ModeLimits:
         kinds, trainers = self.kinds_for(split.fragment_size, mode.max_staleness), np.array([split.trainers])
         if not kinds.fit(trainers, lends=lends).all():
             return math.inf
-        rules = mode.rules(self.advantage_std, lends=lends)
+        rules = self._rules(mode, lends=lends)
         return float(batch_limits(algebra, self.expected_costs, kinds, trainers, rules)[0])
 
     def propose(self, mode: PlanningMode, split: Split) -> None:
@@ -109,7 +109,7 @@ class ModeLimits:
         limits = self.limits(mode, lends=lends)
         if not (lends or mode.max_staleness):
             return limits
-        rules = mode.rules(self.advantage_std, lends=lends)
+        rules = self._rules(mode, lends=lends)
         rules = replace(rules, trains_without_lent=False, whole_fragments_ahead=True)
         found: dict[Split, float] = {}
         for size in self.fragment_sizes:
@@ -120,6 +120,9 @@ class ModeLimits:
                 seconds = batch_limits(algebra, self.expected_costs, kinds, trainers, rules)
                 found |= zip(splits, seconds.tolist(), strict=True)
         return found
+
+    def _rules(self, mode: PlanningMode, *, lends: bool) -> ScheduleRules:
+        return mode.rules(self.advantage_std, lends=lends, equal_counts=self.costs.equal_counts)
 
     @cached_property
     def _kinds_by_size(self) -> dict[tuple[int, int], LaneKinds]:
@@ -141,7 +144,7 @@ class ModeLimits:
 
     def _of_size(self, mode: PlanningMode, fragment_size: int, *, lends: bool) -> dict[Split, float]:
         algebra = self.work.with_fragment_size(fragment_size).algebra
-        rules, kinds = mode.rules(self.advantage_std, lends=lends), self.kinds_for(fragment_size, mode.max_staleness)
+        rules, kinds = self._rules(mode, lends=lends), self.kinds_for(fragment_size, mode.max_staleness)
         if mode.is_colocated:
             trainers = kinds.number[None, :]
             seconds = batch_limits(algebra, self.expected_costs, kinds, trainers, rules)

@@ -1,6 +1,6 @@
 """The modes that a plan compares, each the one before it with one switch more.
 
-    colocated                    every lane generates, then every lane trains
+    colocated                    every lane generates, then trains
     disaggregated ─► gap ─► tsp ─► tag ─► stale      rollout and trainer lanes at the same time
 
 Invariant: a mode's rules for the limits follow from its settings, so no setting of a mode beats the limit of those that
@@ -43,9 +43,12 @@ class PlanningMode:
             return (True,)
         return tuple(sorted({tag is not TrainerAssist.OFF for tag in self.tags}))
 
-    def rules(self, advantage_std: Literal["group", "batch"], *, lends: bool) -> ScheduleRules:
+    def rules(
+        self, advantage_std: Literal["group", "batch"], *, lends: bool, equal_counts: bool = False
+    ) -> ScheduleRules:
         """What a schedule may do in those settings of this mode that lend trainer lanes, or in the others."""
-        rules = ScheduleRules.of(self._setting(PipelineSpec(), self.tags[0]), advantage_std)
+        setting = self._setting(PipelineSpec(), self.tags[0])
+        rules = ScheduleRules.of(setting, advantage_std, equal_counts=equal_counts)
         return replace(rules, lends=lends)
 
     def _setting(self, wanted: PipelineSpec, tag: TrainerAssist) -> PipelineSpec:

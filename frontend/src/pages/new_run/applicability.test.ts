@@ -25,7 +25,7 @@ test("the committed schema states rules, each about a field that it has", () => 
 test("what does not apply says why, and holds what the server accepts", () => {
   const colocated = settled(pipeline({ placement: "colocated", tag: "greedy", max_staleness: 1, importance_cap: 2 }));
   assert.deepEqual(colocated, pipeline({ placement: "colocated" }));
-  for (const path of ["gap", "tag", "max_staleness", "importance_cap"]) {
+  for (const path of ["tag", "max_staleness", "importance_cap"]) {
     assert.ok(whyNot(`pipeline.${path}`, colocated), path);
   }
 });
