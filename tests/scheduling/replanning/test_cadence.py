@@ -27,7 +27,7 @@ def test_a_run_asks_after_its_first_batch_then_ever_more_rarely() -> None:
 
 
 def test_questions_take_no_more_of_the_time_than_their_share_however_short_batches_are() -> None:
-    cadence, asked = Cadence(), []
+    cadence, asked = Cadence(), list[int]()
     for batch in range(1, 400):
         cadence.completed(batch, 1.0 * batch)
         # Each batch takes twice as long as promised, and gives a reason to ask.
