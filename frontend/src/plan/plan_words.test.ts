@@ -16,7 +16,7 @@ test("a choice is described with the switches that matter to it", () => {
   const colocated = { ...pipeline, placement: "colocated", gap: true, tsp: true } as const;
   assert.equal(
     choiceInWords(planChoice({ pipeline: colocated, num_rollout: 0, num_trainer: 3 })),
-    "colocated: 3 lanes that all generate, then all train, denoising steps spread over trainer lanes, fragments of 4",
+    "colocated: 3 lanes that each generate, then train, denoising steps spread over trainer lanes, fragments of 4",
   );
 });
 

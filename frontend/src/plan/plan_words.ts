@@ -38,7 +38,7 @@ export function choiceInWords(choice: PlanChoice): string {
   const { gap, tsp, tag, max_staleness, placement } = choice.pipeline;
   const lanes =
     choice.num_rollout === 0
-      ? `${counted(choice.num_trainer, "lane")} that all generate, then all train`
+      ? `${counted(choice.num_trainer, "lane")} that each generate, then train`
       : `${counted(choice.num_rollout, "rollout lane")} and ${counted(choice.num_trainer, "trainer lane")}`;
   const switches = [
     gap && choice.num_rollout > 0 ? "training while generating" : "",

@@ -30,7 +30,7 @@ export function LendingPanel({ store, run }: RunProps) {
 function Nothing({ run }: RunProps) {
   const placement = run.spec.pipeline.placement;
   if (placement === "colocated") {
-    return <Empty title="Nothing to lend">Colocated lanes all generate, then all train: that takes no decision.</Empty>;
+    return <Empty title="Nothing to lend">Each colocated lane generates, then trains: that takes no decision.</Empty>;
   }
   return placement === "disaggregated" && run.spec.pipeline.tag === "off" ? (
     <Empty title="Lending is off">With pipeline.tag at greedy or search, idle trainer lanes generate too.</Empty>
