@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch._dynamo.utils import counters
 
 from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.models.family_checks import noise_for, run_spec_of
@@ -110,6 +111,8 @@ def fragment(case: Case, sampler: Sampler) -> dict[str, Any]:
 
 
 def lead(case: Case, world_size: int) -> dict[str, Any]:
+    torch._dynamo.reset()
+    counters.clear()
     alone = sampler_of(case)
     followers = GroupFollowers(world_size)
     together = sampler_of(case, followers)
@@ -128,6 +131,8 @@ def lead(case: Case, world_size: int) -> dict[str, Any]:
         "num_tokens_of_block": seen[1],
         "fragment_alone": fragment(case, alone),
         "fragment_together": fragment(case, together),
+        "num_graphs": int(counters["stats"]["unique_graphs"]),
+        "graph_breaks": dict(counters["graph_break"]),
     }
 
 
