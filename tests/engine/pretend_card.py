@@ -143,6 +143,10 @@ class _Module:
         return False
 
     @staticmethod
+    def get_amp_supported_dtype() -> list[torch.dtype]:
+        return [torch.bfloat16, torch.float16]
+
+    @staticmethod
     def manual_seed_all(seed: int) -> None:
         pass
 
