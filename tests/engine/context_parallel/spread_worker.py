@@ -5,7 +5,7 @@ Rank 0 is the lane's own process and returns what it computed; the others follow
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,7 @@ def fragment(case: Case, sampler: Sampler) -> dict[str, Any]:
 def lead(case: Case, world_size: int) -> dict[str, Any]:
     torch._dynamo.reset()
     counters.clear()
-    alone = sampler_of(case)
+    alone = sampler_of(replace(case, compilation=Compilation.OFF))
     followers = GroupFollowers(world_size)
     together = sampler_of(case, followers)
     seen = list[int]()
