@@ -39,6 +39,7 @@ from tests.bench.engine_mfu import known_device, rollout_flops, training_flops, 
 from tests.bench.engine_pairs import Overhead, Seconds, in_turns, on_cpu
 from tests.bench.lane_costs import free_port
 from worker.contracts.names import ModelFamily
+from worker.engine.devices.selection import device_kind, resolve_device
 from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
 from worker.fixtures.tiny_models.tiny_pipelines import TINY_PIPELINES
 
@@ -84,7 +85,7 @@ def measure(case: Case, folder: Path, repeats: int) -> dict[str, Any]:
 
 def mfu(case: Case, rollout: Seconds, optimizer_step: Seconds) -> dict[str, float] | None:
     """The MFU of rollout and training; `None` on a CPU, on an unknown device and for a tiny checkpoint."""
-    device = None if on_cpu() else known_device(get_accelerator().get_device_name(0))
+    device = None if on_cpu() else known_device(device_kind(resolve_device(None)))
     if device is None or case.profile is None:
         return None
     num_samples = case.spec.batch.group_size

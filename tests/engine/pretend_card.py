@@ -5,10 +5,11 @@ process of their own (`on_pretend_card`). Invariant: values are real, so helpers
 device and one of the CPU with a dimension never meet in an operator other than a copy.
 """
 
+import weakref
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from types import SimpleNamespace
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from deepspeed.accelerator import get_accelerator, set_accelerator
@@ -18,11 +19,26 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
+from tests.engine.pretend_memory import (
+    STREAMS,
+    CardEvent,
+    CardStorage,
+    CardStream,
+    PinnedMemory,
+    is_not_waited_for,
+    num_bytes_of,
+)
+
 NAME = "pretend"
 DEVICE = f"{NAME}:0"
+NUM_BYTES = 2**30
+"""The device's memory: many times what a tiny model takes."""
 _aten = torch.ops.aten
 COPIES = {_aten.copy_.default, _aten._to_copy.default}
 """The operators that move tensors from one device to another."""
+_PINNED = PinnedMemory()
+_LIVE: dict[int, weakref.ref["CardTensor"]] = {}
+"""The tensors of the device, by their ids."""
 
 
 class CardTensor(torch.Tensor):
@@ -41,6 +57,8 @@ class CardTensor(torch.Tensor):
             device=torch.device(DEVICE),
         )
         made.values = values
+        key = id(made)
+        _LIVE[key] = weakref.ref(made, lambda _: _LIVE.pop(key, None))
         return made
 
     def __repr__(self, *, tensor_contents: object = None) -> str:
@@ -61,6 +79,16 @@ class CardTensor(torch.Tensor):
     def tolist(self) -> Any:
         return self.values.tolist()
 
+    def record_stream(self, stream: Any) -> None:
+        """Memory is freed with its last tensor, whatever stream uses it: copies keep their own."""
+
+    def untyped_storage(self) -> Any:
+        return CardStorage(self.values.untyped_storage(), self.device)
+
+    def set_(self, source: Any, *place: Any) -> torch.Tensor:
+        assert isinstance(source, CardStorage) and not place, "only whole storages are looked at through a new tensor"
+        return CardTensor(self.values.set_(source.memory))
+
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return _run(func, args, kwargs or {})
@@ -74,10 +102,13 @@ class _Card(TorchDispatchMode):
 
 
 class _Constructors(TorchFunctionMode):
-    """`torch.tensor` fills memory that it asks of the device itself, below what `_Card` sees."""
+    """`torch.tensor` fills memory that it asks of the device itself, below what `_Card` sees; and what is pinned is
+    known here."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if func is torch.Tensor.is_pinned:
+            return _PINNED.is_pinned(args[0])
         device = kwargs.get("device")
         if func not in (torch.tensor, torch.as_tensor) or device is None or torch.device(device).type != NAME:
             return func(*args, **kwargs)
@@ -112,6 +143,10 @@ class _Module:
         return False
 
     @staticmethod
+    def get_amp_supported_dtype() -> list[torch.dtype]:
+        return [torch.bfloat16, torch.float16]
+
+    @staticmethod
     def manual_seed_all(seed: int) -> None:
         pass
 
@@ -125,14 +160,49 @@ class _Accelerator(CPU_Accelerator):
     def current_device_name(self) -> str:
         return DEVICE
 
-    def Stream(self, *args: object, **kwargs: object) -> object:  # noqa: N802 DeepSpeed calls it so
-        return SimpleNamespace(synchronize=lambda: None, wait_stream=lambda _: None)
+    def is_synchronized_device(self) -> bool:
+        return False
 
-    def current_stream(self, device_index: int | None = None) -> object:
-        return SimpleNamespace(synchronize=lambda: None, wait_stream=lambda _: None)
+    def Stream(self, *args: object, **kwargs: object) -> CardStream:  # noqa: N802 DeepSpeed calls it so
+        return STREAMS.made()
 
-    def stream(self, stream: object) -> AbstractContextManager[None]:
-        return nullcontext()
+    def Event(self, **kwargs: object) -> CardEvent:  # noqa: N802 DeepSpeed calls it so
+        return CardEvent()
+
+    def current_stream(self, device_index: int | None = None) -> CardStream:
+        return STREAMS.current
+
+    def synchronize(self, device_index: int | None = None) -> None:
+        STREAMS.synchronize()
+
+    def pin_memory(self, tensor: torch.Tensor, align_bytes: int = 1) -> torch.Tensor:
+        return _PINNED.pinned(tensor)
+
+    def is_pinned(self, tensor: torch.Tensor) -> bool:
+        return _PINNED.is_pinned(tensor)
+
+    def max_memory_allocated(self, device_index: int | None = None) -> int:
+        """What is held now: a peak is not known."""
+        return self.memory_allocated()
+
+    def memory_allocated(self, device_index: int | None = None) -> int:
+        live = [tensor for each in list(_LIVE.values()) if (tensor := each()) is not None]
+        return num_bytes_of(tensor.values for tensor in live)
+
+    def stream(self, stream: CardStream) -> AbstractContextManager[CardStream]:
+        return STREAMS.entered(stream)
+
+
+class _Generator(torch.Generator):
+    """One of the device is one of the CPU, on which its operators run."""
+
+    def __new__(cls, device: Any = "cpu") -> "_Generator":
+        return super().__new__(cls, "cpu" if torch.device(device).type == NAME else device)
+
+
+def _memory_info(device: object = None) -> tuple[int, int]:
+    """Free and all bytes, as `torch.accelerator.get_memory_info`."""
+    return NUM_BYTES - get_accelerator().memory_allocated(), NUM_BYTES
 
 
 @contextmanager
@@ -142,7 +212,13 @@ def pretend() -> Iterator[torch.device]:
     before = get_accelerator()
     set_accelerator(_Accelerator())
     try:
-        with _Card(), _Constructors():
+        # In this thread alone are the modes below entered.
+        with ExitStack() as stack:
+            stack.enter_context(patch.object(torch, "Generator", _Generator))
+            stack.enter_context(patch.object(torch.accelerator, "get_memory_info", _memory_info))
+            stack.enter_context(torch.autograd.set_multithreading_enabled(False))
+            stack.enter_context(_Card())
+            stack.enter_context(_Constructors())
             yield torch.device(DEVICE)
     finally:
         set_accelerator(before)
@@ -151,12 +227,19 @@ def pretend() -> Iterator[torch.device]:
 def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     tensors = [each for each in tree_flatten((args, kwargs))[0] if isinstance(each, torch.Tensor)]
     on_card = [isinstance(each, CardTensor) for each in tensors]
-    if func not in COPIES and any(on_card):
+    # In inference mode `to` comes here whole, with the device at its place.
+    is_copy = func in COPIES or func.overloadpacket is _aten.to
+    if not is_copy and any(on_card):
         _refuse_cpu(func, [each for each, is_card in zip(tensors, on_card, strict=True) if not is_card])
-    asked = kwargs.get("device")
+    asked = kwargs.get("device", next((each for each in args if isinstance(each, torch.device)), None))
     makes_card = any(on_card) if asked is None else torch.device(asked).type == NAME
     if func is _aten.copy_.default:
         makes_card = on_card[0]
+        if not makes_card and _PINNED.is_pinned(tensors[0]) and is_not_waited_for(args, kwargs):
+            STREAMS.current.begin_copy(tensors[0], _on_cpu(tensors[1]))
+            return tensors[0]
+    if any(on_card) and (func is _aten._local_scalar_dense.default or (is_copy and not makes_card)):
+        STREAMS.current.synchronize()
     result = func(*_on_cpu(args), **_on_cpu(kwargs))
     if not makes_card:
         return result

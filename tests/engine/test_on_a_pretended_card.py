@@ -9,24 +9,31 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ON_A_CARD = "tests/gpu/test_engine_on_an_accelerator.py"
+STAGES_OF_THE_KIT = "tests/engine/gpu_bench/stages_on_pretend_card.py"
 REPLAYED = "test_the_replay_gate_holds_in_fp32"
 LENT = "test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace"
+RESUMED = "test_resuming_is_bitwise_equal_when_deterministic"
+IDLE = "test_idle_state_is_offloaded_and_reloaded_bit_for_bit"
+OFFLOADED = "test_an_offloaded_optimizer_takes_the_same_steps_and_lies_on_the_host"
+FULL = "test_full_fine_tuning_trains_lends_and_publishes"
 RUN = (
-    f"{REPLAYED}[0]",
-    f"{REPLAYED}[1]",
-    f"{REPLAYED}[2]",
-    "test_resuming_is_bitwise_equal_when_deterministic[2]",
-    "test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures",
-    f"{LENT}[0]",
-    f"{LENT}[2]",
-    "test_a_bf16_base_replays_close_to_what_it_drew",
-    "test_an_offloaded_optimizer_takes_the_same_steps_and_lies_on_the_host[zero2_cpuoffload]",
+    *(f"{ON_A_CARD}::{test}[{stage}]" for test in (REPLAYED, RESUMED, LENT, IDLE) for stage in (0, 1, 2)),
+    f"{ON_A_CARD}::{FULL}[zero0-fp32]",
+    f"{ON_A_CARD}::{FULL}[zero2-bf16]",
+    f"{ON_A_CARD}::{OFFLOADED}[zero1_cpuoffload]",
+    f"{ON_A_CARD}::test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures",
+    f"{ON_A_CARD}::test_a_bf16_base_replays_close_to_what_it_drew",
+    f"{ON_A_CARD}::{OFFLOADED}[zero2_cpuoffload]",
+    "tests/gpu/test_staged_versions.py",
+    "tests/gpu/test_steps_on_an_accelerator.py::test_one_wrong_element_is_found",
 )
-"""The others need what only a card has: memory that is freed and counted, and pinned memory. DeepSpeed's ZeRO 3 gives
-parameters the memory of other tensors, which pretended ones do not have."""
+"""The others need what only a card has: a peak of its memory, rates, or a second card. DeepSpeed's ZeRO 3 gives a
+parameter of the CPU memory of the device, which pretended tensors cannot share."""
+IN_FAST_TESTS = (*RUN[-4:-1], f"{STAGES_OF_THE_KIT}::test_the_head_of_a_report_names_the_card")
 
-MIXED = """
+SCRIPT = """
 import torch
+from deepspeed.accelerator import get_accelerator
 from tests.engine.pretend_card import pretend
 with pretend() as card:
     parameter = torch.nn.Linear(4, 2).to(card).weight
@@ -39,25 +46,56 @@ with pretend() as card:
         parameter + torch.randn(2, 4)
     except RuntimeError as error:
         print(error)
+
+    accelerator = get_accelerator()
+    ones, host = torch.ones(1000, device=card), accelerator.pin_memory(torch.zeros(1000))
+    host.copy_(ones, non_blocking=True)
+    unwaited = host.sum()
+    accelerator.current_stream().synchronize()
+    with accelerator.stream(accelerator.Stream()):
+        host.copy_(2 * ones, non_blocking=True)
+    float(ones.sum())
+    print("pinned", host.is_pinned(), float(unwaited), float(host.sum()))
+    held = accelerator.memory_allocated()
+    ones.untyped_storage().resize_(0)
+    print("freed", held - accelerator.memory_allocated())
 """
 
 
 def run(*arguments: str) -> str:
     command = (sys.executable, *arguments)
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=560, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
     return done.stdout
 
 
-def test_a_tensor_of_the_cpu_meets_one_of_the_pretended_card_in_a_copy_only() -> None:
-    assert "Expected all tensors to be on the same device, but found at least two devices" in run("-c", MIXED)
+@pytest.fixture(scope="module")
+def printed() -> str:
+    return run("-c", SCRIPT)
 
 
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("names", [RUN[-3:], pytest.param(RUN, marks=pytest.mark.slow)], ids=["some", "all"])
-def test_gpu_tests_with_their_helpers_pass_on_the_pretended_card(names: tuple[str, ...]) -> None:
-    output = run(
-        *("-m", "pytest", "-p", "tests.engine.on_pretend_card", "-q", "--no-header"),
-        *(f"{ON_A_CARD}::{name}" for name in names),
-    )
-    assert f"{len(names)} passed" in output and "skipped" not in output
+def test_a_tensor_of_the_cpu_meets_one_of_the_pretended_card_in_a_copy_only(printed: str) -> None:
+    assert "Expected all tensors to be on the same device, but found at least two devices" in printed
+
+
+def test_a_copy_to_pinned_memory_is_seen_once_its_own_stream_is_waited_for(printed: str) -> None:
+    assert "pinned True 0.0 1000.0" in printed, "the second copy is on another stream than the read"
+
+
+def test_memory_of_the_pretended_card_is_counted_and_freed(printed: str) -> None:
+    assert "freed 4000" in printed
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("names", "number"),
+    [
+        pytest.param(IN_FAST_TESTS, len(IN_FAST_TESTS), id="some"),
+        pytest.param(RUN[:9], 9, marks=pytest.mark.slow, id="stages"),
+        pytest.param(RUN[9:], len(RUN) - 9, marks=pytest.mark.slow, id="all others"),
+        pytest.param((STAGES_OF_THE_KIT,), 8, marks=pytest.mark.slow, id="the kit"),
+    ],
+)
+def test_gpu_tests_with_their_helpers_pass_on_the_pretended_card(names: tuple[str, ...], number: int) -> None:
+    output = run("-m", "pytest", "-p", "tests.engine.on_pretend_card", "-q", "--no-header", *names)
+    assert f"{number} passed" in output and "skipped" not in output

@@ -41,8 +41,15 @@ class SyncError(EngineError):
 
 
 class BroadcastError(EngineError):
-    """A version could not be broadcast, or not be received: lanes fetch it from the object store, and the run goes
-    on."""
+    """A version could not be broadcast, or not be received: lanes fetch it from the object store, and the run goes on.
+
+    Attributes:
+        lanes: the lanes that kept it from being, where it is known: they were not there, or had no memory for it.
+    """
+
+    def __init__(self, message: str, lanes: tuple[str, ...] = ()) -> None:
+        self.lanes = lanes
+        super().__init__(message)
 
 
 class ReplayGateError(EngineError):

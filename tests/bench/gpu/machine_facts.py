@@ -14,6 +14,7 @@ from deepspeed.accelerator import get_accelerator
 from tests.bench.engine_pairs import on_cpu
 from tests.bench.gpu.bench_shapes import Shapes
 from worker.engine.devices.cpu_threads import usable_cores
+from worker.engine.devices.selection import device_kind, resolve_device
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ("torch", "diffusers", "transformers", "peft", "deepspeed", "accelerate", "triton", "ray")
@@ -25,7 +26,7 @@ def machine_facts(shapes: Shapes) -> dict[str, Any]:
         "bench": "gpu",
         "began": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _commit(),
-        "device": "cpu" if on_cpu() else get_accelerator().get_device_name(0),
+        "device": "cpu" if on_cpu() else device_kind(resolve_device(None)),
         "num_devices": 1 if on_cpu() else get_accelerator().device_count(),
         "device_bytes": None if on_cpu() else int(torch.accelerator.get_memory_info()[1]),
         "shapes": shapes.name,

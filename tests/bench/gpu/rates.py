@@ -17,6 +17,7 @@ from tests.bench.engine_mfu import utilisation
 from tests.bench.engine_pairs import in_turns, on_cpu
 from tests.bench.gpu.stage_runner import GpuBench
 from worker.contracts.device_names import known_profile
+from worker.engine.devices.selection import device_kind, resolve_device
 from worker.scheduling.profiles.hardware import ACCELERATORS, CPU_CORE, Accelerator
 from worker.scheduling.profiles.model_profile import ModelProfile
 
@@ -27,7 +28,7 @@ def planned_device() -> Accelerator | None:
     """The planner's profile of this machine's device; `None` for a card without one."""
     if on_cpu():
         return CPU_CORE
-    name = known_profile(get_accelerator().get_device_name(0))
+    name = known_profile(device_kind(resolve_device(None)))
     return None if name is None else ACCELERATORS[name]
 
 

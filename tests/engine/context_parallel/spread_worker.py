@@ -5,11 +5,12 @@ Rank 0 is the lane's own process and returns what it computed; the others follow
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch._dynamo.utils import counters
 
 from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.models.family_checks import noise_for, run_spec_of
@@ -110,7 +111,9 @@ def fragment(case: Case, sampler: Sampler) -> dict[str, Any]:
 
 
 def lead(case: Case, world_size: int) -> dict[str, Any]:
-    alone = sampler_of(case)
+    torch._dynamo.reset()
+    counters.clear()
+    alone = sampler_of(replace(case, compilation=Compilation.OFF))
     followers = GroupFollowers(world_size)
     together = sampler_of(case, followers)
     seen = list[int]()
@@ -128,6 +131,8 @@ def lead(case: Case, world_size: int) -> dict[str, Any]:
         "num_tokens_of_block": seen[1],
         "fragment_alone": fragment(case, alone),
         "fragment_together": fragment(case, together),
+        "num_graphs": int(counters["stats"]["unique_graphs"]),
+        "graph_breaks": dict(counters["graph_break"]),
     }
 
 

@@ -200,6 +200,26 @@ def test_a_follower_that_waits_for_the_first_gpu_tells_in_which_collective(
     assert waited.rank == 1 and waited.operation == "gloo:broadcast", "for the next call of the first GPU"
 
 
+@pytest.mark.parametrize("wide_lane", [RolloutWithHangingFirst], indirect=True)
+def test_a_follower_tells_the_driver_itself_while_the_lanes_own_process_is_stopped(
+    wide_lane: ClusterLanes, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard
+) -> None:
+    spec, handle = make_spec(), wide_lane[ONE_LANE]
+    make_ready(handle.actor, spec, tiny_checkpoint, version)
+    handle.actor.generate.remote([request(spec)], [()])
+    gpu_1 = f"{ONE_LANE}, GPU 1"
+    assert until(lambda: bool(wide_lane.open_collectives(ONE_LANE)[gpu_1]))
+    assert handle.location is not None
+    os.kill(handle.location.pid, signal.SIGSTOP)
+    try:
+        told = wide_lane.open_collectives(ONE_LANE)
+    finally:
+        os.kill(handle.location.pid, signal.SIGCONT)
+    assert told[ONE_LANE] is None, "it has stopped"
+    (waited, *_) = told[gpu_1] or ()
+    assert waited.rank == 1 and waited.operation == "gloo:broadcast", "for the next call of the first GPU"
+
+
 @pytest.mark.parametrize("wide_lane", [RolloutWithFaultyFollower], indirect=True)
 def test_a_follower_that_fails_and_lives_on_fails_the_call_with_its_reason(
     wide_lane: ClusterLanes, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard

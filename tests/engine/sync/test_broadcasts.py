@@ -13,7 +13,7 @@ from tests.engine.small_device import NoMemoryFor
 from worker.engine.errors import BroadcastError, SyncError
 from worker.engine.sync import broadcast_receiver, broadcast_sender
 from worker.engine.sync.binding import bind
-from worker.engine.sync.broadcast_plan import BroadcastEndpoint, BroadcastPlan
+from worker.engine.sync.broadcast_plan import READY_SECONDS, BroadcastEndpoint, BroadcastPlan
 from worker.engine.sync.broadcast_receiver import BroadcastReceiver
 from worker.engine.sync.broadcast_sender import BroadcastSender
 from worker.engine.sync.checksums import checksum
@@ -104,8 +104,10 @@ def test_a_lane_that_is_not_there_ends_the_broadcast_for_all(monkeypatch: pytest
     receiver = BroadcastReceiver("rollout-0", CPU)
     plan = BroadcastPlan(number=1, sources=sources, lanes=("rollout-0", "rollout-1"))
     thread = started(receiver, plan, 1)
-    (error,) = send([sender], plan, 1, weights(1))
-    assert "`rollout-1` was not there" in error
+    with pytest.raises(BroadcastError, match="`rollout-1` was not there") as failed:
+        sender.send(plan, 0, 1, dict(enumerate(weights(1))))
+    assert failed.value.lanes == ("rollout-1",)
+    error = str(failed.value)
     thread.join(10)
     assert not thread.is_alive()
     assert pull(receiver, 1, weights(1)) == (None, error)
@@ -118,10 +120,7 @@ def test_a_lane_that_is_not_there_ends_the_broadcast_for_all(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("is_source", [True, False], ids=["source", "lane"])
-def test_a_member_without_memory_ends_the_broadcast_of_one_version_with_what_to_change(
-    monkeypatch: pytest.MonkeyPatch, is_source: bool
-) -> None:
-    monkeypatch.setattr(broadcast_sender, "READY_SECONDS", 1.0)
+def test_a_member_without_memory_ends_the_broadcast_of_one_version_with_what_to_change(is_source: bool) -> None:
     (sender,), sources = opened(1)
     receiver = BroadcastReceiver("rollout-0", CPU)
     plan = BroadcastPlan(number=1, sources=sources, lanes=("rollout-0",))
@@ -142,12 +141,46 @@ def test_a_member_without_memory_ends_the_broadcast_of_one_version_with_what_to_
     did = "broadcast" if is_source else "receive"
     wanted = f"by 2.5 GiB when it was to {did} policy version 1: set `pipeline.publishing` to `store`"
     assert receipt is None and wanted in reason
-    assert (wanted in str(failed.value)) is is_source
+    assert wanted in str(failed.value)
+    assert failed.value.lanes == (() if is_source else ("rollout-0",))
     # With memory again, the next version comes.
     thread = started(receiver, plan, 2)
     assert send([sender], plan, 2, weights(2)) == [""]
     thread.join(10)
     assert pull(receiver, 2, weights(2))[0] is not None
+
+
+@pytest.mark.parametrize("without", ["rollout-0", "rollout-2"])
+def test_a_lane_without_memory_makes_no_source_and_no_other_lane_wait(without: str) -> None:
+    senders, sources = opened(2)
+    receivers = {lane: BroadcastReceiver(lane, CPU) for lane in ("rollout-0", "rollout-1", "rollout-2")}
+    plan = BroadcastPlan(number=1, sources=sources, lanes=tuple(receivers))
+
+    def receive(lane: str) -> None:
+        with NoMemoryFor(100) if lane == without else nullcontext():
+            receivers[lane].receive(plan, 1)
+
+    began = time.monotonic()
+    with ThreadPoolExecutor() as pool:
+        receiving = [pool.submit(receive, lane) for lane in receivers]
+        errors = send(senders, plan, 1, weights(1))
+        for each in receiving:
+            each.result(READY_SECONDS)
+    # All of it is store traffic over loopback: milliseconds, and seconds on a machine that does other work.
+    assert time.monotonic() - began < READY_SECONDS / 2
+    assert all(f"lane `{without}` cannot receive it: a device ran out of memory" in error for error in errors)
+    for lane, receiver in receivers.items():
+        receipt, reason = pull(receiver, 1, weights(1))
+        assert receipt is None and "ran out of memory" in reason
+        assert (f"`{without}`" in reason) is (lane != without), "the others are told which lane it was"
+    # The same sources broadcast the next version to the others.
+    del receivers[without]
+    plan = BroadcastPlan(number=2, sources=sources, lanes=tuple(receivers))
+    threads = [started(receiver, plan, 2) for receiver in receivers.values()]
+    assert send(senders, plan, 2, weights(2)) == ["", ""]
+    for thread in threads:
+        thread.join(READY_SECONDS)
+    assert all(pull(receiver, 2, weights(2), number=2)[0] is not None for receiver in receivers.values())
 
 
 def test_a_source_stops_waiting_when_the_driver_says_so() -> None:

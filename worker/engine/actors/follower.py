@@ -14,8 +14,14 @@ from worker.engine.devices.visibility import visible_uuids
 from worker.engine.types import PullReceipt
 
 
+def follower_name(node_id: str, pid: int, rank: int) -> str:
+    """The name in Ray of the follower that is `rank` of the lane whose own process has `pid` on a node: the driver asks
+    it by that while the lane's own process does not answer."""
+    return f"follower/{node_id}/{pid}/{rank}"
+
+
 class FollowerActor(LaneActor):
-    """Called by rank 0 of its lane alone, one method after the other."""
+    """Called by rank 0 of its lane, one method after the other, and beside that by the driver."""
 
     def load(self, spec: RunSpec, base_model_path: str) -> CallReport[tuple[str, ...]]:
         """Load the transformer; the value is the UUIDs of the accelerators that this process sees. Raises

@@ -13,6 +13,7 @@ does.
 """
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -24,7 +25,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from worker.contracts.node_reports import are_same_devices
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.follow_watch import FollowWatch
-from worker.engine.actors.follower import FollowerActor
+from worker.engine.actors.follower import FollowerActor, follower_name
 from worker.engine.actors.reports import CallReport, OpenCollective
 from worker.engine.errors import FollowerLostError, LaneSpreadError, SyncError
 from worker.engine.types import PublishedVersion, PullReceipt
@@ -37,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 COLLECTIVES_SECONDS = 1.5
 """How long followers may take to tell their collectives: it takes them milliseconds, and the driver waits twice as long
-for the lane's answer (`worker.engine.control.cluster_lanes`)."""
+for the lane's answer (`worker.engine.control.collective_answers`)."""
 
 
 class LaneFollowers:
@@ -49,12 +50,15 @@ class LaneFollowers:
         """Start a process for each of `devices`, which are the lane's beyond the first, on this node."""
         self._lane = lane
         self._devices = dict(enumerate(devices, start=1))
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        node_id = ray.get_runtime_context().get_node_id()
+        here = NodeAffinitySchedulingStrategy(node_id, soft=False)
         remote_class = ray.remote(concurrency_groups=actor_class.concurrency_groups)(actor_class)
         # The lane's own process holds what Ray reserves for the lane: a CPU share, and each of its GPUs.
         options = {"num_cpus": 0, "max_restarts": 0, "scheduling_strategy": here}
         self._actors = {
-            rank: remote_class.options(**options).remote(f"{lane}, GPU {rank}", device)
+            rank: remote_class.options(name=follower_name(node_id, os.getpid(), rank), **options).remote(
+                f"{lane}, GPU {rank}", device
+            )
             for rank, device in self._devices.items()
         }
 

@@ -117,6 +117,8 @@ class BroadcastReport:
     """The shards, in order."""
     failure: str = ""
     """Why not all lanes can have received them; empty where they have been sent."""
+    absent: tuple[str, ...] = ()
+    """The lanes that it failed for, where it is known: they were not there, or had no memory for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -213,7 +213,7 @@ class TrainerActor(GeneratingActor):
 
         copies = take_snapshot(self._snapshot, policy_version)
         self._is_stored.clear()
-        infos, failure = dict[int, ShardInfo](), ""
+        infos, failure, absent = dict[int, ShardInfo](), "", tuple[str, ...]()
         try:
             self._sender.send(
                 plan,
@@ -223,9 +223,9 @@ class TrainerActor(GeneratingActor):
                 beside=lambda index: infos.update({index: shard_info(copies[index])}),
             )
         except BroadcastError as error:
-            failure = str(error)
+            failure, absent = str(error), error.lanes
         shards = tuple(infos.get(index) or shard_info(copies[index]) for index in sorted(copies))
-        return self._report(start, BroadcastReport(shards=shards, failure=failure))
+        return self._report(start, BroadcastReport(shards=shards, failure=failure, absent=absent))
 
     @ray.method(concurrency_group=WATCHING)
     def stop_broadcasts(self, number: int, reason: str) -> None:

@@ -9,6 +9,7 @@ That is Ulysses (Jacobs and others, 2023, arXiv:2309.14509). Weights are whole o
 diffusers has too, needs the logarithm of the attention's sum, which PyTorch's own attention does not return.
 """
 
+import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -17,6 +18,7 @@ from typing import Any
 
 import torch
 from diffusers import ContextParallelConfig
+from diffusers.hooks.context_parallel import ContextParallelSplitHook
 from torch.distributed.device_mesh import init_device_mesh
 
 from worker.contracts.context_parallel import DividedShape
@@ -72,7 +74,9 @@ def spread(transformer: torch.nn.Module, device: torch.device, size: int) -> Non
                 f"`performance.attention` must be a backend that diffusers can spread over GPUs, or "
                 f"`performance.context_parallel` off: {error}"
             ) from error
+        _look_up_parameters(expert)
         expert.register_forward_pre_hook(partial(_choose_parts, config), with_kwargs=True)
+        expert.register_forward_hook(_compile_again, always_call=True)
 
 
 def num_divided_prompt_tokens(inputs: Mapping[str, Any]) -> int | None:
@@ -89,12 +93,31 @@ def _num_tokens(expert: torch.nn.Module, latents: torch.Tensor) -> int:
     return int(latents.shape[1])
 
 
+def _look_up_parameters(expert: torch.nn.Module) -> None:
+    """Tell diffusers' hooks now in which order the modules that they belong to take their parameters. They would look
+    it up in the first call, which torch.compile cannot capture: Wan's first block would not be one graph."""
+    for module in expert.modules():
+        registry = getattr(module, "_diffusers_hook", None)
+        for hook in () if registry is None else registry.hooks.values():
+            if isinstance(hook, ContextParallelSplitHook):
+                _, *names = inspect.signature(type(module).forward).parameters
+                hook.module_forward_metadata.cached_parameter_indices = {name: at for at, name in enumerate(names)}
+
+
 def _choose_parts(
     config: ContextParallelConfig, expert: torch.nn.Module, _: tuple[Any, ...], inputs: dict[str, Any]
 ) -> None:
     """Choose parts of unlike lengths where a prompt's tokens cannot be divided equally, as Qwen-Image's, which are not
-    padded. Then the ranks also tell each other the lengths, four times in each attention, so it is not done always."""
+    padded. Then the ranks also tell each other the lengths, four times in each attention, so it is not done always.
+    torch.compile cannot capture that, and would fail: such a pass runs uncompiled."""
     config.ulysses_anything = bool((num_divided_prompt_tokens(inputs) or 0) % config.ulysses_degree)
+    if config.ulysses_anything:
+        torch.compiler.set_stance("force_eager")
+
+
+def _compile_again(_expert: torch.nn.Module, _inputs: object, _output: object) -> None:
+    """What `_choose_parts` has turned off for one pass is on again after it, whether or not the pass has failed."""
+    torch.compiler.set_stance("default")
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from ray import ObjectRef
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
+from worker.contracts.device_masks import entries
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.lanes import CPU_DEVICE, NODE_ID_LABEL, LaneGrant, LaneInfo
 from worker.contracts.names import LaneRole
@@ -25,6 +26,7 @@ from worker.engine.actors.reward import RewardActor
 from worker.engine.actors.rollout import RolloutActor
 from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.clocks import MAX_ROUND_TRIP_SECONDS, DriverClock, LaneClock
+from worker.engine.control.collective_answers import AskedLane, ask_collectives
 from worker.engine.control.lane_attendance import LaneAttendance
 from worker.engine.control.lane_process import end_at
 from worker.engine.control.shared_cards import as_shared, card_to_share
@@ -48,10 +50,6 @@ FIRST_PROBE_SECONDS = 60.0
 node has no core for it; without an offset none of its reports could be placed in time."""
 POLL_SECONDS = 0.2
 """How often the web's commands are read while the driver waits for the cluster, so that a cancel takes effect soon."""
-
-COLLECTIVES_SECONDS = 3.0
-"""How long ranks may take to tell their collectives before one is ended: it takes them milliseconds, and those that
-cannot answer hold up the others' restart."""
 
 
 class LanePlacementError(EngineError):
@@ -296,18 +294,18 @@ class ClusterLanes:
         return told
 
     def open_collectives(self, lane: str) -> dict[str, tuple[OpenCollective, ...] | None]:
-        """The collectives that a lane waits in, and for a trainer lane those of all ranks; `None` for a lane that has
-        not answered within `COLLECTIVES_SECONDS`. Each further GPU of a lane is named beside it: the lane's own process
-        asks those, so that they tell nothing while it is stopped."""
+        """The collectives that a lane waits in, and for a trainer lane those of all ranks, as `ask_collectives`."""
         asked = self.names(LaneRole.TRAINER) if self.role(lane) is LaneRole.TRAINER else [lane]
-        calls = {name: self._handles[name].actor.collectives_by_gpu.remote() for name in asked}
-        ready, _ = ray.wait(list(calls.values()), num_returns=len(calls), timeout=COLLECTIVES_SECONDS)
-        answers = {name: _told(call) if call in ready else {0: None} for name, call in calls.items()}
-        return {
-            f"{name}, GPU {gpu}" if gpu else name: found
-            for name, by_gpu in answers.items()
-            for gpu, found in by_gpu.items()
-        }
+        return ask_collectives(
+            {
+                name: AskedLane(
+                    actor=self._handles[name].actor,
+                    location=self._handles[name].location,
+                    num_gpus=len(entries(self._placed(name).device)),
+                )
+                for name in asked
+            }
+        )
 
     def end_process(self, lane: str) -> None:
         """End a lane's process that does not hear of `kill`; its actor is lost with it."""
@@ -384,13 +382,3 @@ class ClusterLanes:
 def _bundle(grant: LaneGrant) -> dict[str, float]:
     """The resources of a lane's placement group."""
     return {"CPU": grant.num_cpus, **dict.fromkeys(grant.resources, 1.0)}
-
-
-def _told(call: ObjectRef) -> dict[int, tuple[OpenCollective, ...] | None]:
-    """A lane's answer by GPU; `None` from one that has died, or whose torch tells of collectives in another form."""
-    try:
-        told: dict[int, tuple[OpenCollective, ...] | None] = ray.get(call)
-    except ray.exceptions.RayError as error:
-        logger.warning("a rank could not tell its collectives: %s", error)
-        return {0: None}
-    return told

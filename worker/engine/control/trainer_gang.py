@@ -132,7 +132,7 @@ class TrainerGang:
         trains on. Where they are broadcast, `then` is called when that has ended, and the copy in the object store is
         made after it.
         """
-        plan = self._broadcasts.plan()
+        plan = self._broadcasts.plan(policy_version)
         sent = {} if plan is None else self._begin_broadcast(plan, policy_version)
         lanes, indices, refs, shards = self.lanes, dict[str, range](), dict[str, ObjectRef](), dict[int, ObjectRef]()
         for rank, lane in enumerate(lanes[: self._num_shards]):
@@ -181,8 +181,7 @@ class TrainerGang:
     ) -> None:
         """The sources have sent a version, or could not."""
         told: dict[str, BroadcastReport] = _values(reports)
-        failures = [report.failure for report in told.values() if report.failure]
-        done = self._broadcasts.ended(plan, policy_version, failures)
+        done = self._broadcasts.ended(plan, policy_version, tuple(told.values()))
         then({lane: report.shards for lane, report in told.items()}, done)
 
     def pulled(self, lane: str, receipt: PullReceipt) -> None:

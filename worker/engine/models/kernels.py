@@ -17,8 +17,9 @@ logger = logging.getLogger(__name__)
 
 MAX_GRAPHS = 64
 """The most compiled graphs of one kind of block, beyond which torch runs blocks uncompiled and only logs it. Torch's
-default of 8 is too low for Z-Image, whose blocks run with and without modulation and mask, in sampling, replay and
-training."""
+default of 8 is too low: Z-Image's blocks need 16 in a run, with and without gradients, modulation and mask, with one
+row and with several, and HunyuanVideo's single blocks 14. Four times as many, for published checkpoints;
+`tests/engine/models/test_compiled_blocks.py` keeps half of it free."""
 
 
 def use_kernels(transformer: torch.nn.Module, performance: PerformanceSpec, device: torch.device) -> None:

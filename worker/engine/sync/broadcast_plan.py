@@ -110,7 +110,8 @@ class StoppedPlans:
 
 
 def ready_key(plan: BroadcastPlan, policy_version: int, lane: str) -> str:
-    """The key of a source's store under which a lane says that it is there for a version."""
+    """The key of a source's store under which a lane says that it is there for a version, by an empty value, or why it
+    cannot receive it."""
     return f"{plan.number}/{policy_version}/ready/{lane}"
 
 

@@ -11,7 +11,7 @@ was not received is told as a reason, never as an error: the lane then fetches i
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from functools import partial
 
@@ -78,12 +78,12 @@ class BroadcastReceiver:
             self._lock.wait_for(lambda: not self._is_read)
             self._held, self._is_complete, self._reason = (plan.number, policy_version), False, None
         try:
-            with self._memory.explaining(f"receive policy version {policy_version}", HOLD_NO_COPY):
+            with self._explaining(policy_version):
                 self._receive(plan, policy_version)
             reason = None
         except (BroadcastError, DeviceMemoryError, dist.DistError) as error:
             self._leave()
-            reason = str(error).partition("\n")[0]
+            reason = _first_line(error)
         with self._lock:
             self._plan, self._is_complete, self._reason = plan, reason is None, reason
             self._lock.notify_all()
@@ -139,9 +139,14 @@ class BroadcastReceiver:
             self._leave()
             self._stores = [_connected(source) for source in plan.sources]
         # Before the sources are told that it is there: from then on they wait for it in collectives.
-        self._make_buffers(plan)
-        for store in self._stores:
-            store.set(ready_key(plan, policy_version, self._lane), "")
+        try:
+            with self._explaining(policy_version):
+                self._make_buffers(plan)
+        except DeviceMemoryError as error:
+            # They need not wait to learn it.
+            self._answer(plan, policy_version, _first_line(error))
+            raise
+        self._answer(plan, policy_version, "")
         for store in self._stores:
             self._await_go(plan, store, policy_version)
         if self._number != plan.number:
@@ -155,6 +160,14 @@ class BroadcastReceiver:
                 group = self._groups[shard % len(self._groups)]
                 group.finish(group.begin(buffer, plan.limit_seconds(shard)), stopped)
             finish_stream(self._device)
+
+    def _explaining(self, policy_version: int) -> AbstractContextManager[None]:
+        return self._memory.explaining(f"receive policy version {policy_version}", HOLD_NO_COPY)
+
+    def _answer(self, plan: BroadcastPlan, policy_version: int, answer: str) -> None:
+        """Tell all sources that this lane is there, by an empty answer, or why it cannot receive the version."""
+        for store in self._stores:
+            store.set(ready_key(plan, policy_version, self._lane), answer)
 
     def _await_go(self, plan: BroadcastPlan, store: dist.Store, policy_version: int) -> None:
         """Wait until a source begins. Raises `BroadcastError` where it does not."""
@@ -175,6 +188,10 @@ class BroadcastReceiver:
         for group in self._groups:
             group.leave()
         self._groups, self._stores, self._buffers, self._number = [], [], [], None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _connected(source: BroadcastEndpoint) -> dist.Store:

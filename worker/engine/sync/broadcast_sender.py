@@ -2,7 +2,8 @@
 
 ```text
 lanes say that they are there ─► `GO` ─► [group formed] ─► shard ─► shard …      on the thread that publishes
-        not within READY_SECONDS, or stopped by the driver ─► `BroadcastError`, and the lanes are told
+        one of them that it cannot, not all within READY_SECONDS, or stopped by the driver
+                                     ─► `BroadcastError`, and the lanes are told
 ```
 
 Invariant: nothing is launched on the device before every lane has said that it is there, and no lane is waited for
@@ -10,7 +11,7 @@ longer than the plan's limits; what happens to the version in the object store d
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import torch
@@ -32,7 +33,7 @@ from worker.engine.sync.broadcast_plan import (
     state_key,
 )
 from worker.engine.sync.flat_shards import views
-from worker.engine.sync.store_keys import await_key
+from worker.engine.sync.store_keys import POLL_SECONDS
 
 
 class BroadcastSender:
@@ -82,8 +83,8 @@ class BroadcastSender:
             beside: called with the index of each shard while that is under way.
 
         Raises:
-            BroadcastError: when not all lanes take part in time, or this rank has no memory for its buffer; the lanes
-                fetch the version elsewhere.
+            BroadcastError: when not all lanes take part in time, with those that do not, or this rank has no memory
+                for its buffer; the lanes fetch the version elsewhere.
         """
         try:
             with self._memory.explaining(f"broadcast policy version {policy_version}", HOLD_NO_COPY):
@@ -91,7 +92,7 @@ class BroadcastSender:
         except (BroadcastError, DeviceMemoryError) as error:
             self._store.set(state_key(plan, policy_version), str(error))
             self.leave()
-            raise BroadcastError(str(error)) from error
+            raise BroadcastError(str(error), error.lanes if isinstance(error, BroadcastError) else ()) from error
         for lane in plan.lanes:
             self._store.delete_key(ready_key(plan, policy_version, lane))
 
@@ -128,11 +129,27 @@ class BroadcastSender:
             finish_stream(self._device)
 
     def _await_lanes(self, plan: BroadcastPlan, policy_version: int) -> None:
-        deadline, stopped = time.monotonic() + READY_SECONDS, partial(self._stopped.reason_of, plan)
-        for lane in plan.lanes:
-            key = ready_key(plan, policy_version, lane)
-            if not await_key(self._store, key, stopped, seconds=deadline - time.monotonic()):
-                raise BroadcastError(f"lane `{lane}` was not there within {READY_SECONDS:.0f} s")
+        """Wait until all lanes are there. Raises `BroadcastError` with the lanes that cannot take part, as soon as one
+        says so, or that have said nothing in time."""
+        deadline, missing = time.monotonic() + READY_SECONDS, list(plan.lanes)
+        while missing:
+            answers = self._answers(plan, policy_version, missing)
+            if declined := {lane: answer for lane, answer in answers.items() if answer}:
+                lane, reason = next(iter(declined.items()))
+                raise BroadcastError(f"lane `{lane}` cannot receive it: {reason}", tuple(declined))
+            missing = [lane for lane in missing if lane not in answers]
+            if (stopped := self._stopped.reason_of(plan)) is not None:
+                raise BroadcastError(stopped)
+            if missing and time.monotonic() > deadline:
+                named = ", ".join(f"`{lane}`" for lane in missing)
+                raise BroadcastError(f"lane {named} was not there within {READY_SECONDS:.0f} s", tuple(missing))
+            if missing:
+                time.sleep(POLL_SECONDS)
+
+    def _answers(self, plan: BroadcastPlan, policy_version: int, lanes: Sequence[str]) -> dict[str, str]:
+        """What those of `lanes` have said that have said something, by lane."""
+        keys = {lane: ready_key(plan, policy_version, lane) for lane in lanes}
+        return {lane: self._store.get(key).decode() for lane, key in keys.items() if self._store.check([key])}
 
     def _group_of(self, plan: BroadcastPlan) -> BroadcastGroup:
         if self._group is None:
