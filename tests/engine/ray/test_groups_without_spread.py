@@ -24,8 +24,8 @@ PARITY_SCORER = Path(__file__).parents[1] / "reward" / "remote" / "parity_scorer
 NUM_BATCHES = 3
 NUM_GROUPS, NUM_EPOCHS = 4, 2
 NUM_STEPS = NUM_GROUPS * NUM_EPOCHS
-"""Optimizer steps of a batch that skips none. Of one group each, about a quarter is skipped: the scorer's rewards are of
-one bit of a picture, so that which ones are is another matter on each kind of processor."""
+"""Optimizer steps of a batch that skips none. Of one group each, about a quarter is skipped; which ones differs between
+kinds of processors, since the scorer's rewards are one bit of a picture."""
 
 Drive = Callable[..., Driven]
 MakeSpec = Callable[..., RunSpec]

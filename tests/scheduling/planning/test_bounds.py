@@ -107,7 +107,10 @@ def test_no_batch_of_any_mode_at_staleness_0_is_faster_than_its_bounds(
 ) -> None:
     times = published_at(algebra, costs, trainers_of(pipeline, costs, num_trainer), pipeline)
     batches = np.diff([0.0, *times])
-    for bound in (lock_step_bound_seconds(algebra, costs), bound_seconds(algebra, costs, max_staleness=0)):
+    # Ranks that share micro-batches by speed may beat the lock-step bound.
+    bounds = [bound_seconds(algebra, costs, max_staleness=0)]
+    bounds += [lock_step_bound_seconds(algebra, costs)] if costs.equal_counts else []
+    for bound in bounds:
         assert batches.min() >= bound * (1 - ROUNDING) - ROUNDING
 
 

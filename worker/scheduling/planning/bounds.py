@@ -36,8 +36,9 @@ publish:
    micro-batches that all ranks together must still end. These must add up to all fragments.
 3. Fill. The gang cannot train before a first group is pulled for, generated and scored, so T ≥ fill + t.
 
-The smallest such T over all gangs bounds every mode. Colocated placement is the gang of all lanes, for which step 2
-alone is generation and then training, with one switch each way. `limits.batch_limits` computes T for a gang,
+The smallest such T over all gangs bounds every mode whose ranks are in step; those that share micro-batches by speed
+may beat it. Colocated placement is the gang of all lanes, for which step 2 alone is generation and then training, with
+one switch each way. `limits.batch_limits` computes T for a gang,
 `exchange.GangOptions` a lower bound of the smallest one without going through all gangs. No bound takes more than
 a sort for each number of ranks. Invariant: a bound for a smaller staleness is never below one for a larger.
 """

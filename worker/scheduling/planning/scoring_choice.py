@@ -11,7 +11,7 @@ choice; what a user has chosen stays.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from worker.contracts.names import Placement, RewardDevice
 from worker.contracts.rewards import WeightsSettings
@@ -96,9 +96,15 @@ def _batch_seconds(spec: RunSpec, work: Workload, costs: PoolCosts, devices: Seq
         advantage_std=spec.algorithm.advantage_std,
     )
     if spec.pipeline.placement is Placement.AUTO:
-        return min(limits.least_seconds(mode) for mode in allowed_modes(spec.pipeline))
+        return min(limits.least_seconds(_without_hiding(mode)) for mode in allowed_modes(spec.pipeline))
     (mode,) = (mode for mode in MODES if mode.name == name_of(spec.pipeline))
-    return _seconds_of_split(spec, limits, mode)
+    return _seconds_of_split(spec, limits, _without_hiding(mode))
+
+
+def _without_hiding(mode: PlanningMode) -> PlanningMode:
+    """Colocated lanes that train once all is scored: how fast cores score is an assumption, and what training would
+    hide of it shows where they are slower."""
+    return replace(mode, gap=mode.gap and not mode.is_colocated)
 
 
 def _seconds_of_split(spec: RunSpec, limits: ModeLimits, mode: PlanningMode) -> float:

@@ -8,9 +8,8 @@ of each kind there are, not on the order in which they are listed.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 
 from worker.contracts.names import TrainerAssist
@@ -18,7 +17,8 @@ from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult
 from worker.scheduling.planning.mode_limits import ModeLimits, Split
 from worker.scheduling.planning.modes import PlanningMode
-from worker.scheduling.planning.split_neighbours import Neighbours, starts_of_climbs
+from worker.scheduling.planning.split_climbs import Goal, climb
+from worker.scheduling.planning.split_neighbours import starts_of_climbs
 from worker.scheduling.planning.split_simulations import SplitSimulations
 
 # What is said of plans below was measured on 12 cases of `tests.bench.pipeline` (testbeds B and A+C, and FLUX and
@@ -154,11 +154,13 @@ class SplitSearch:
         may_spend = max(0.0, share * (self._budget - spent))
         if not self._may_simulate(mode, settings):
             return self._fastest_by_limit(mode, settings)
-        goal = _Goal((1 + _CLOSE) * least, spent + _SHARE_OF_CLIMBS * may_spend)
-        self._climb_all([other for other in settings if not _is_costly_to_simulate(other)], mode, goal)
+        goal = Goal((1 + _CLOSE) * least, spent + _SHARE_OF_CLIMBS * may_spend)
+        cheap = [other for other in settings if not _is_costly_to_simulate(other)]
+        self._climb_all(cheap, mode, goal)
+        self._try_fastest_in_all(cheap, mode, spent + may_spend)
         if min(self._least(settings), to_beat) > (1 + _WORTH_A_SEARCH) * least:
             self._simulate_search(mode, settings, _SHARE_FOR_SEARCH * (self._budget - self._simulations.spent))
-        self._simulate_finalists(mode, settings, _Goal(goal.seconds, spent + may_spend))
+        self._simulate_finalists(mode, settings, Goal(goal.seconds, spent + may_spend))
         return self._best(settings)
 
     def try_others(self, modes: Sequence[PlanningMode], wanted: PipelineSpec) -> dict[str, SplitResult]:
@@ -255,7 +257,7 @@ class SplitSearch:
                 if split.trainers in likely and left > 0 and allowed[split] < self._least(settings):
                     self._simulations.result_at_length(split, other, may_spend=left)
 
-    def _climb_all(self, settings: Sequence[PipelineSpec], mode: PlanningMode, goal: "_Goal") -> None:
+    def _climb_all(self, settings: Sequence[PipelineSpec], mode: PlanningMode, goal: Goal) -> None:
         """Climb with each of the settings from each of the best fragment sizes, each climb with an equal part of the
         fragments that may be simulated."""
         climbs = []
@@ -275,9 +277,19 @@ class SplitSearch:
             price = self._simulations.price(of_size[0], other)
             is_needed = index == 0 and not self._simulations.fastest(settings)
             if is_needed or (self._least_at_length(settings, goal) > goal.seconds and part >= price):
-                self._climb(of_size, other, allowed, _Goal(goal.seconds, spent + part))
+                climb(self._simulations, of_size, other, allowed, Goal(goal.seconds, spent + part))
 
-    def _least_at_length(self, settings: Sequence[PipelineSpec], goal: "_Goal") -> float:
+    def _try_fastest_in_all(self, settings: Sequence[PipelineSpec], mode: PlanningMode, may_reach: float) -> None:
+        """Simulate the fastest split with the settings that no climb has tried it in: those whose best fragments are
+        small may be left without any climb, as too long for their part."""
+        fastest = self._simulations.fastest(settings)
+        for split, other in ((fastest[0][0], other) for other in settings if fastest):
+            limit = self._limits.limits(mode, lends=other.trainers_generate).get(split, math.inf)
+            left = may_reach - self._simulations.spent
+            if limit < self._least(settings) and self._simulations.price(split, other) <= left:
+                self._simulations.result(split, other)
+
+    def _least_at_length(self, settings: Sequence[PipelineSpec], goal: Goal) -> float:
         """The shortest batch so far; one that is short enough by a short simulation, which may be chance, is simulated
         at length first."""
         fastest = self._simulations.fastest(settings)
@@ -288,7 +300,7 @@ class SplitSearch:
             self._simulations.result_at_length(split, other, may_spend=goal.spent - self._simulations.spent)
         return self._least(settings)
 
-    def _simulate_finalists(self, mode: PlanningMode, settings: Sequence[PipelineSpec], goal: "_Goal") -> None:
+    def _simulate_finalists(self, mode: PlanningMode, settings: Sequence[PipelineSpec], goal: Goal) -> None:
         """Simulate the fastest splits at length as far as may be spent."""
         least = math.inf
         for split, other in self._simulations.fastest(settings)[:_NUM_FINALISTS]:
@@ -350,43 +362,6 @@ class SplitSearch:
         return min(
             (self._simulations.seconds(*entry) for entry in self._simulations.fastest(settings)), default=math.inf
         )
-
-    def _climb(
-        self, starts: Sequence[Split], settings: PipelineSpec, limits: Mapping[Split, float], goal: "_Goal"
-    ) -> None:
-        """From the fastest of `starts`, move to a neighbour for as long as that shortens the batch, then halve the
-        step; end where the goal is reached."""
-        seconds_of = partial(self._simulations.seconds, settings=settings)
-
-        def is_done() -> bool:
-            return goal.is_reached(seconds_of(split), self._simulations.spent)
-
-        split = starts[0]
-        for start in starts[1:]:
-            if not is_done() and limits[start] < seconds_of(split) > seconds_of(start):
-                split = start
-        neighbours = Neighbours(limits, split.fragment_size)
-        step = max(1, self._num_lanes // 16)
-        while step and not is_done():
-            seconds = seconds_of(split)
-            may_be_faster = [other for other in neighbours.of(split, step) if limits[other] < seconds]
-            best = min([split, *may_be_faster], key=seconds_of)
-            if best == split:
-                step //= 2
-            split = best
-
-
-@dataclass(frozen=True, slots=True)
-class _Goal:
-    """When a search ends."""
-
-    seconds: float
-    """The seconds of a batch that are short enough."""
-    spent: float
-    """The number of simulated fragments that are enough."""
-
-    def is_reached(self, seconds: float, spent: int) -> bool:
-        return seconds <= self.seconds or spent >= self.spent
 
 
 def _is_costly_to_simulate(settings: PipelineSpec) -> bool:

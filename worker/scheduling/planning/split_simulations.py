@@ -81,6 +81,10 @@ class SplitSimulations:
         count as the fragments that take as long. Of a simulation that goes on all batches count, so that what is
         searched does not depend on which were kept open."""
 
+    @property
+    def num_lanes(self) -> int:
+        return len(self._costs.lanes)
+
     def result(self, split: Split, settings: PipelineSpec) -> CandidateResult:
         """The result of a short simulation, or of a long one if there was one."""
         if (split, settings) not in self._results:
