@@ -5,13 +5,12 @@ Capturing needs no card. The graphs are run by torch's interpreter instead of co
 depend on what becomes of a graph.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
 import pytest
 import torch
-from diffusers.models.attention_dispatch import _AttentionBackendRegistry
 from torch._dynamo.backends import registry
 from torch._dynamo.backends.debugging import eager
 from torch._dynamo.eval_frame import _debug_get_cache_entry_list
@@ -53,15 +52,9 @@ Qwen-Image's negative prompt has another length, which is a second graph for eac
 
 
 @pytest.fixture(autouse=True)
-def interpreted_graphs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Graphs are captured and counted from none on, and libraries' choices are undone."""
+def interpreted_graphs(monkeypatch: pytest.MonkeyPatch, restored_libraries: None) -> None:
+    """Graphs are captured and not compiled."""
     monkeypatch.setitem(registry._COMPILER_FNS, "aot_eager", eager)
-    before = _AttentionBackendRegistry.get_active_backend()[0]
-    torch._dynamo.reset()
-    counters.clear()
-    yield
-    torch._dynamo.reset()
-    _AttentionBackendRegistry.set_active_backend(before)
 
 
 def prompt_of(num_words: int) -> str:

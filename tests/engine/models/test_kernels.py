@@ -1,12 +1,11 @@
 """The `performance` section on tiny checkpoints: kernels reach rollout and training, and both compute the same
 policy."""
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 
 import pytest
 import torch
-from diffusers.models.attention_dispatch import AttentionBackendName, _AttentionBackendRegistry
+from diffusers.models.attention_dispatch import AttentionBackendName
 from torch._dynamo.utils import counters
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
@@ -31,19 +30,10 @@ from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.experts import experts_of
 from worker.engine.models.kernels import MAX_GRAPHS, use_kernels
 
+pytestmark = pytest.mark.usefixtures("restored_libraries")
+
 COMPILED = PerformanceSpec(compilation=Compilation.AOT_EAGER)
 CHOOSING = [family for family in FAMILY_TRAITS if family not in WITHOUT_ATTENTION_CHOICE]
-
-
-@pytest.fixture(autouse=True)
-def restored_libraries() -> Iterator[None]:
-    """Undo what a test chose: torch and diffusers keep kernel choices for the whole process."""
-    before = _AttentionBackendRegistry.get_active_backend()[0]
-    torch._dynamo.reset()
-    counters.clear()
-    yield
-    torch._dynamo.reset()
-    _AttentionBackendRegistry.set_active_backend(before)
 
 
 def velocity(model: ModelAdapter) -> torch.Tensor:

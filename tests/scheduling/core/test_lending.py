@@ -260,6 +260,15 @@ def test_a_lent_lane_that_is_lost_is_no_longer_counted_as_lent() -> None:
 # --- colocated --------------------------------------------------------------------------------------------------------
 
 
+def with_all_fragments_begun() -> ManualExecutor:
+    """Colocated lanes of which `t` has generated four of five fragments, and `t2` generates the other."""
+    run = colocated(FIVE_GROUPS, "t", "t2")
+    run.finish_all(Switch, Pull)
+    for _ in range(4):
+        run.finish(Generate, "t")
+    return run
+
+
 def test_without_gap_colocated_lanes_all_generate_then_all_train() -> None:
     run = colocated(FIVE_GROUPS, "t", "t2", gap=False)
     assert run.actions == [Switch("t", LaneRole.ROLLOUT), Switch("t2", LaneRole.ROLLOUT)], "no decision is reported"
@@ -278,10 +287,7 @@ def test_without_gap_colocated_lanes_all_generate_then_all_train() -> None:
 
 
 def test_a_colocated_lane_without_a_fragment_trains_what_is_scored_while_others_generate() -> None:
-    run = colocated(FIVE_GROUPS, "t", "t2")
-    run.finish_all(Switch, Pull)
-    for _ in range(4):
-        run.finish(Generate, "t")
+    run = with_all_fragments_begun()
     run.finish_all(Score)
     assert not any(isinstance(action, Accumulate) for action in run.actions), "while fragments wait, lanes generate"
     (trained,) = of_lane(run.finish(Switch, "t"), "t")
@@ -309,9 +315,6 @@ def test_a_colocated_lane_without_a_fragment_switches_back_before_the_others() -
 
 
 def test_a_lane_that_switched_back_generates_again_when_a_request_comes() -> None:
-    run = colocated(FIVE_GROUPS, "t", "t2")
-    run.finish_all(Switch, Pull)
-    for _ in range(4):
-        run.finish(Generate, "t")
+    run = with_all_fragments_begun()
     run.finish(Switch)
     assert Switch("t", LaneRole.ROLLOUT) in run.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0))

@@ -102,8 +102,7 @@ class SplitSearch:
         self._searches = searches
         self._limits = limits
         self._max_fragments = max_fragments
-        self._num_lanes = len(limits.costs.lanes)
-        of_a_kind = max(_MIN_FRAGMENTS, _FRAGMENTS_PER_CUBE * self._num_lanes**3)
+        of_a_kind = max(_MIN_FRAGMENTS, _FRAGMENTS_PER_CUBE * limits.kinds.num_lanes**3)
         self._budget = min(max_fragments, _MAX_FRAGMENTS_TO_SEARCH, of_a_kind * limits.kinds.number.size)
         self._simulations = SplitSimulations(
             limits.work, limits.costs, limits.kinds, advantage_std=limits.advantage_std
@@ -112,7 +111,7 @@ class SplitSearch:
     @property
     def simulates(self) -> bool:
         """Whether the pool is small enough to simulate its splits."""
-        return self._num_lanes <= MAX_SIMULATED_LANES
+        return self._limits.kinds.num_lanes <= MAX_SIMULATED_LANES
 
     def least_seconds(self, mode: PlanningMode) -> float:
         """Seconds of a batch that no split of this mode beats; infinite where no split fits in memory."""
@@ -283,7 +282,10 @@ class SplitSearch:
         """Simulate the fastest split with the settings that no climb has tried it in: those whose best fragments are
         small may be left without any climb, as too long for their part."""
         fastest = self._simulations.fastest(settings)
-        for split, other in ((fastest[0][0], other) for other in settings if fastest):
+        if not fastest:
+            return
+        split, _ = fastest[0]
+        for other in settings:
             limit = self._limits.limits(mode, lends=other.trainers_generate).get(split, math.inf)
             left = may_reach - self._simulations.spent
             if limit < self._least(settings) and self._simulations.price(split, other) <= left:

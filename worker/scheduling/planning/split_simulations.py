@@ -83,7 +83,7 @@ class SplitSimulations:
 
     @property
     def num_lanes(self) -> int:
-        return len(self._costs.lanes)
+        return self._kinds.num_lanes
 
     def result(self, split: Split, settings: PipelineSpec) -> CandidateResult:
         """The result of a short simulation, or of a long one if there was one."""
