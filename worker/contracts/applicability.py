@@ -70,6 +70,8 @@ def _fixed(field: str, where: Condition, why: str, must_be: Scalar) -> Inapplica
 def _placement() -> Iterator[Inapplicable]:
     colocated = {"pipeline.placement": [Placement.COLOCATED.value]}
     planned = {"pipeline.placement": [Placement.AUTO.value]}
+    in_step = {**colocated, **_named("deepspeed.config", (config.value for config in ZeroConfig if config.stage >= 2))}
+    yield _unused("pipeline.gap", in_step, "Colocated ranks in step train once the whole batch is scored.")
     yield _fixed("pipeline.tag", colocated, "Every colocated lane generates anyway.", TrainerAssist.OFF.value)
     yield _fixed("pipeline.max_staleness", colocated, "A lane cannot train and generate at the same time.", 0)
     yield _fixed(

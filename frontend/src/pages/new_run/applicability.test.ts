@@ -28,6 +28,8 @@ test("what does not apply says why, and holds what the server accepts", () => {
   for (const path of ["tag", "max_staleness", "importance_cap"]) {
     assert.ok(whyNot(`pipeline.${path}`, colocated), path);
   }
+  assert.equal(whyNot("pipeline.gap", { ...colocated, deepspeed: { config: "zero1" } }), "");
+  assert.match(whyNot("pipeline.gap", { ...colocated, deepspeed: { config: "zero2" } }), /in step/);
 });
 
 test("what the planner chooses is greyed out and kept as it is", () => {
