@@ -1,4 +1,4 @@
-"""A trainer rank's share of groups, as a scheduler that knows no speeds would divide them."""
+"""The share of groups of a trainer rank's lane, as a scheduler that knows no speeds would divide them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from worker.scheduling.core.batching import num_micro_batches, shares_in_step
 
 
 def accumulate_share(trainer: TrainerRank, groups: Sequence[GroupBatch], **arguments: Any) -> UpdateStats:
-    """Accumulate this rank's share of `groups`; ranks that run in lockstep are padded to equal counts."""
-    spec, world_size = trainer._spec, trainer._world_size
+    """Accumulate the share of this rank's lane of `groups`; those that run in lockstep are padded to equal counts."""
+    spec = trainer._spec
     numbers = sorted(group.group for group in groups)
-    ranks: dict[str, Any] = {"world_size": world_size, "tsp": spec.pipeline.tsp}
-    own = shares_in_step(spec.algebra, numbers, **ranks)[trainer._rank]
+    ranks: dict[str, Any] = {"world_size": trainer._num_lanes, "tsp": spec.pipeline.tsp}
+    own = shares_in_step(spec.algebra, numbers, **ranks)[trainer._rank // trainer._gpus_per_lane]
     num_passes = num_micro_batches(spec.algebra, len(groups), **ranks)
     num_padding = num_passes - len(own) if spec.deepspeed.zero_stage >= 2 else 0
     return trainer.accumulate(groups, own, num_padding=num_padding, **arguments)

@@ -1,12 +1,16 @@
 """Over how many GPUs a model's predictions can be spread, known from its configs before any weights are read.
 
 Ulysses divides the tokens of a sample over the GPUs of a lane, and the attention heads while they attend: their number
-must divide both. Form, planner and lane ask here, so that they refuse the same with the same words.
+must divide both. To train, it must divide the tokens of every prompt as well, unless prompts are left whole: diffusers
+has no backward pass of attention over parts of unlike lengths. Form, planner and lane ask here, so that they refuse the
+same with the same words.
 """
 
 from dataclasses import dataclass
 
-from worker.contracts.performance import ContextParallel
+from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.performance import WHOLE_PROMPTS, ContextParallel
+from worker.contracts.run_spec import RunSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +38,7 @@ class DividedShape:
             num_gpus: of the rollout lane.
             asked: `performance.context_parallel`, as the user gave it.
         """
-        setting = f"`performance.context_parallel` must be off for a rollout lane of {num_gpus} GPUs, got {asked}"
+        setting = f"`performance.context_parallel` must be off for a lane of {num_gpus} GPUs, got {asked}"
         if self.num_tokens % num_gpus:
             return (
                 f"{setting}: {num_gpus} does not divide the {self.num_tokens} tokens of a sample of "
@@ -49,3 +53,27 @@ class DividedShape:
                 f"node to one of {fitting}"
             )
         return None
+
+
+def training_problem(spec: RunSpec, num_gpus: int) -> str | None:
+    """Why lanes of so many GPUs cannot train what the spec says, as a sentence for the user; `None` where they can, if
+    the GPUs divide the sample (`DividedShape.problem`)."""
+    if num_gpus == 1:
+        return None
+    refused = f"trainer lanes of this run must have 1 GPU, got {num_gpus}"
+    advice = "have a pool admin set `gpus_per_lane` of enough nodes to 1, or choose another pool"
+    if spec.kernels.context_parallel is not ContextParallel.ULYSSES:
+        return f"{refused}: its passes are not spread over GPUs (`performance.context_parallel`), {advice}"
+    family, sampling = spec.base_model.family, spec.sampling
+    if family in WHOLE_PROMPTS:
+        return None
+    length = FAMILY_TRAITS[family].sequence_length
+    if not length.is_padded:
+        return f"{refused}: prompts of {family} are as long as they are, so that GPUs cannot divide them, {advice}"
+    num_tokens = sampling.max_sequence_length or length.default
+    if num_tokens % num_gpus:
+        return (
+            f"`sampling.max_sequence_length` must be a multiple of the {num_gpus} GPUs of a trainer lane, got "
+            f"{num_tokens}: choose a multiple, or {advice}"
+        )
+    return None

@@ -1,5 +1,5 @@
 """The `performance` section of a `RunSpec`: kernels of the transformer, the same in rollout, replay and training, and
-whether a rollout lane of several GPUs spreads a prediction over them.
+whether a lane of several GPUs spreads a prediction over them.
 
 Two other settings for speed stand where they belong: `sampling.batched_cfg` and `base_model.dtype`.
 """
@@ -37,7 +37,7 @@ class AttentionBackend(ExplainedName):
 
 
 class ContextParallel(ExplainedName):
-    """How a rollout lane of several GPUs computes one prediction."""
+    """How a lane of several GPUs computes one prediction."""
 
     AUTO = "auto", "Ulysses where family, attention kernel and determinism allow it, else off."
     OFF = "off", "On the first GPU of the lane; the others are idle."
@@ -55,6 +55,9 @@ SPREADABLE_FAMILIES = frozenset(
     }
 )
 """Families for whose transformer diffusers has a plan of what to divide (`_cp_plan`)."""
+
+WHOLE_PROMPTS = frozenset({ModelFamily.WAN, ModelFamily.WAN22})
+"""Of these, the families whose plan leaves prompts whole: divided tokens of a clip attend to all of it."""
 
 SPREADABLE_BACKENDS = frozenset(
     {
@@ -101,9 +104,10 @@ class PerformanceSpec(Contract):
     """Attention kernel of the transformer. `auto` is usual: on Hopper GPUs `_native_cudnn` was measured 1.7 to 2.3
     times as fast as FlashAttention-2. CPU lanes use the default in place of kernels for accelerators."""
     context_parallel: ContextParallel = ContextParallel.AUTO
-    """How a rollout lane of several GPUs computes one prediction; of no effect on lanes of one. `auto` is usual, `off`
-    for comparing. Their number must divide the attention heads and the tokens of a sample: a run gets no other lanes,
-    and is refused where too few are left."""
+    """How a lane of several GPUs computes one prediction; of no effect on lanes of one. `auto` is usual, `off` for
+    comparing: lanes then generate on their first GPU, and none of several trains. Their number must divide the
+    attention heads and the tokens of a sample, and to train those of a prompt: a run gets no other lanes, and is
+    refused where too few are left."""
 
     def chosen(
         self,

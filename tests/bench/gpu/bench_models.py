@@ -91,7 +91,7 @@ class LoadedModel:
         """How many of the blocks that are here a single trainer rank recomputes. Where `spec` leaves it open, the rank
         decides a share for the model that the spec names, which has all of its blocks."""
         device = next(self.resident.transformer.parameters()).device
-        share = recomputed_share(spec, device, num_parameters=int(self.profile.parameters), num_ranks=1)
+        share = recomputed_share(spec, device, num_parameters=int(self.profile.parameters), num_lanes=1)
         return ceil(self.profile.num_layers * share)
 
     def adapter(self, spec: RunSpec, performance: PerformanceSpec | None = None, *, is_trained: bool) -> ModelAdapter:

@@ -22,7 +22,7 @@ from worker.contracts.performance import SPREADABLE_FAMILIES
 from worker.contracts.run_spec import RunSpec
 from worker.engine.context_parallel.calls import SpreadCalls, follow_calls
 from worker.engine.context_parallel.lane_group import join_group
-from worker.engine.context_parallel.spreading import spread
+from worker.engine.context_parallel.spreading import lane_mesh, spread
 from worker.engine.devices.selection import resolve_device
 from worker.engine.models.base import ModelAdapter
 from worker.scheduling.profiles.hardware import Accelerator
@@ -66,7 +66,7 @@ def _led(loaded: LoadedModel, shapes: Shapes, size: int) -> Row:
             return prediction.predict(adapter)
 
     alone, alone_seconds = predict(), _seconds(predict, shapes.repeats)
-    spread(adapter.transformer, adapter.device, size)
+    spread(adapter.transformer, lane_mesh(adapter.device, size))
     calls = SpreadCalls(adapter.transformer, size)
     calls.begin()
     together, seconds = predict(), _seconds(predict, shapes.repeats)
@@ -85,7 +85,7 @@ def _led(loaded: LoadedModel, shapes: Shapes, size: int) -> Row:
 
 def _followed(loaded: LoadedModel, size: int) -> None:
     adapter = _adapter(loaded, spread_spec(loaded))
-    spread(adapter.transformer, adapter.device, size)
+    spread(adapter.transformer, lane_mesh(adapter.device, size))
     follow_calls(adapter.transformer, adapter.device)
 
 

@@ -21,7 +21,7 @@ from worker.contracts.performance import Compilation
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.context_parallel.calls import SpreadCalls, follow_calls
-from worker.engine.context_parallel.spreading import spread
+from worker.engine.context_parallel.spreading import lane_mesh, spread
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.pipeline_loading import Part
 from worker.engine.rollout.generation_model import load_generation_model
@@ -68,7 +68,7 @@ class GroupFollowers:
         self._size = size
 
     def join(self, model: ModelAdapter) -> None:
-        spread(model.transformer, model.device, self._size)
+        spread(model.transformer, lane_mesh(model.device, self._size))
         self._calls = SpreadCalls(model.transformer, self._size)
 
     def bind(
@@ -145,7 +145,7 @@ def follow(case: Case, world_size: int) -> list[int]:
     """The numbers of passes in the two times that rank 0 leads."""
     model = load_generation_model(case.spec, case.path, "cpu", parts=frozenset({Part.TRANSFORMER}))
     bind(model.trainable, perturbed_version(case.spec, case.path, seed=2, policy_version=1))
-    spread(model.transformer, model.device, world_size)
+    spread(model.transformer, lane_mesh(model.device, world_size))
     return [follow_calls(model.transformer, model.device) for _ in range(2)]
 
 

@@ -151,7 +151,7 @@ def test_a_number_of_gpus_that_does_not_divide_the_tokens_is_refused(checkpoint_
 
 def test_a_family_without_a_plan_is_refused(checkpoint_of: CheckpointOf) -> None:
     model = load_model(BaseModelSpec(family=ModelFamily.SD3), checkpoint_of(ModelFamily.SD3), parts=frozenset())
-    with pytest.raises(ModelLoadError, match="must be off for a rollout lane of 2 GPUs and sd3"):
+    with pytest.raises(ModelLoadError, match="must be off for a lane of 2 GPUs and sd3"):
         check_spreadable(model, sampling_of(ModelFamily.SD3), 2)
 
 

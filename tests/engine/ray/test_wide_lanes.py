@@ -15,12 +15,12 @@ from ray.actor import ActorHandle
 from tests.engine.conftest import SpecMaker
 from tests.engine.driving import ONE_LANE, Driven, grants, is_alive
 from tests.engine.fixed_trajectories import perturbed_version
+from tests.engine.ray.wide_grants import UUIDS, follower_pids, until, widened
 from tests.engine.sharing_embeddings import load_sampler
-from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.follower import FollowerActor
-from worker.engine.actors.lane_followers import LaneFollowers
+from worker.engine.actors.generation_followers import GenerationFollowers
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport
 from worker.engine.actors.rollout import RolloutActor
@@ -32,15 +32,6 @@ from worker.engine.types import GenerationRequest, PublishedShard, PullReceipt
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(600)]
-
-UUIDS = ("GPU-00000000-0000-0000-0000-00000000000a", "GPU-00000000-0000-0000-0000-00000000000b")
-END_SECONDS = 20.0
-"""How long a process may take to end with its owner."""
-
-
-def widened(grant: LaneGrant) -> LaneGrant:
-    """The grant with two GPUs."""
-    return grant.model_copy(update={"gpus": (0, 1), "uuids": UUIDS})
 
 
 def remote(shard: PublishedShard) -> RemoteVersion:
@@ -56,22 +47,6 @@ def make_ready(actor: ActorHandle, spec: RunSpec, base_model_path: str, shard: P
     """Have a lane load the model and bind the version."""
     ray.get(actor.load.remote(spec, base_model_path, spec.prompts.inline))
     ray.get(actor.pull.remote(remote(shard)))
-
-
-def follower_pids() -> set[int]:
-    """The processes of followers on the test's cluster, whose raylet is a child of this process."""
-    return {
-        child.pid
-        for child in psutil.Process().children(recursive=True)
-        if child.status() != psutil.STATUS_ZOMBIE and child.name().startswith("ray::Follower")
-    }
-
-
-def until(condition: Callable[[], bool], seconds: float = END_SECONDS) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return condition()
 
 
 class FaultyFollower(FollowerActor):
@@ -265,16 +240,16 @@ class Bound:
 
 
 @pytest.fixture
-def followers(ray_address: str) -> Iterator[LaneFollowers]:
+def followers(ray_address: str) -> Iterator[GenerationFollowers]:
     """One follower, whose lane is this process."""
-    followers = LaneFollowers(ONE_LANE, UUIDS[1:])
+    followers = GenerationFollowers(ONE_LANE, UUIDS[1:])
     yield followers
     followers._end_all()
     assert until(lambda: not follower_pids())
 
 
 def test_a_follower_must_bind_what_the_first_gpu_has_bound(
-    followers: LaneFollowers, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard
+    followers: GenerationFollowers, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard
 ) -> None:
     followers.load(make_spec(), tiny_checkpoint)
     assert followers.bind(Bound(version), remote(version)).num_bound_tensors == len(version.packed) > 0
@@ -283,20 +258,8 @@ def test_a_follower_must_bind_what_the_first_gpu_has_bound(
 
 
 def test_a_version_of_which_a_follower_binds_no_tensor_fails(
-    followers: LaneFollowers, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard
+    followers: GenerationFollowers, make_spec: SpecMaker, tiny_checkpoint: str, version: PublishedShard
 ) -> None:
     followers.load(make_spec(lora={"targets": ["norm1.linear"]}), tiny_checkpoint)
     with pytest.raises(LaneSpreadError, match=r"GPU 1 of lane .* rank 1 of 2: SyncError: 0 of \d+ published tensors"):
         followers.bind(Bound(version), remote(version))
-
-
-def test_a_trainer_lane_of_two_gpus_is_refused(ray_address: str, make_spec: SpecMaker) -> None:
-    grant = LaneGrant(lane="trainer-0", role=LaneRole.TRAINER, node="local")
-    lanes = ClusterLanes([widened(grant)], DriverClock())
-    lanes.open()
-    try:
-        load = lanes["trainer-0"].actor.load.remote(make_spec(), "", 0, 1, None, ())
-        with pytest.raises(LaneSpreadError, match="a trainer lane must have 1 GPU, `trainer-0` was granted 2"):
-            ray.get(load, timeout=60)
-    finally:
-        lanes.close()

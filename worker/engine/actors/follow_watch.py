@@ -21,14 +21,17 @@ Ray knows of it (within a second on one node)."""
 class FollowWatch:
     """Watches from its creation until `stop`."""
 
-    def __init__(self, refs: Mapping[int, ObjectRef], *, on_failure: Callable[[], None]) -> None:
+    def __init__(
+        self, refs: Mapping[int, ObjectRef], *, on_failure: Callable[[], None], patience_seconds: float = 0.0
+    ) -> None:
         """
         Args:
             refs: the followers' open calls, by rank.
             on_failure: called once, on another thread, when one of them has failed.
+            patience_seconds: how long `stop` is waited for before, unless a process has died.
         """
         self._refs = dict(refs)
-        self._on_failure = on_failure
+        self._on_failure, self._patience_seconds = on_failure, patience_seconds
         self._failures: dict[int, Exception] = {}
         self._has_failed, self._is_stopped = threading.Event(), threading.Event()
         threading.Thread(target=self._watch, name="follow-watch", daemon=True).start()
@@ -36,6 +39,11 @@ class FollowWatch:
     def stop(self) -> None:
         """The followers were told to end: their calls returning is no failure any more."""
         self._is_stopped.set()
+
+    @property
+    def seen(self) -> dict[int, Exception]:
+        """What followers have been seen to fail with, by rank."""
+        return dict(self._failures) if self._has_failed.is_set() else {}
 
     def failures(self) -> dict[int, Exception]:
         """What followers have failed with, by rank, waiting for it: empty where none has failed within the grace."""
@@ -51,8 +59,13 @@ class FollowWatch:
                 # They may have returned just before the watch was stopped.
                 if self._failures:
                     self._has_failed.set()
-                    self._on_failure()
+                    self._end()
                 return
+
+    def _end(self) -> None:
+        has_died = any(isinstance(error, ray.exceptions.RayActorError) for error in self._failures.values())
+        if has_died or not self._is_stopped.wait(self._patience_seconds):
+            self._on_failure()
 
     def _take(self) -> None:
         """Take the failures there are, until one is a death or the grace is over."""

@@ -1,7 +1,7 @@
 """One GPU of a rollout lane beyond the first: it makes its part of the predictions of the lane's own process.
 
-It is started by that process (`lane_followers`) and ends with it, since Ray ends actors whose owner has ended. It has
-the transformer alone, with all of its weights.
+It is started by that process (`generation_followers`) and ends with it, since Ray ends actors whose owner has ended. It
+has the transformer alone, with all of its weights.
 """
 
 import time
@@ -12,12 +12,6 @@ from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport
 from worker.engine.devices.visibility import visible_uuids
 from worker.engine.types import PullReceipt
-
-
-def follower_name(node_id: str, pid: int, rank: int) -> str:
-    """The name in Ray of the follower that is `rank` of the lane whose own process has `pid` on a node: the driver asks
-    it by that while the lane's own process does not answer."""
-    return f"follower/{node_id}/{pid}/{rank}"
 
 
 class FollowerActor(LaneActor):
@@ -38,10 +32,10 @@ class FollowerActor(LaneActor):
         """Join the lane's group of `size` ranks at the store on `port`, and spread the transformer."""
         start = time.monotonic()
         from worker.engine.context_parallel.lane_group import join_group
-        from worker.engine.context_parallel.spreading import spread
+        from worker.engine.context_parallel.spreading import lane_mesh, spread
 
         join_group(rank, size, port)
-        spread(self._model.transformer, self._model.device, size)
+        spread(self._model.transformer, lane_mesh(self._model.device, size))
         return self._report(start, None)
 
     def bind(self, version: RemoteVersion, *, evaluated: bool) -> CallReport[PullReceipt]:

@@ -1,14 +1,17 @@
-"""The actor methods of lanes that generate, rollout lanes and lent trainer lanes: pull a version, generate
-fragments."""
+"""The actor methods of lanes that generate, rollout lanes and lent trainer lanes: pull a version, generate fragments.
+Either may have several GPUs, of which the actor's process is the first."""
 
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import ray
+
 from worker.contracts.algebra import BatchAlgebra
-from worker.engine.actors.lane import LaneActor
+from worker.engine.actors.lane import WATCHING, LaneActor
+from worker.engine.actors.lane_followers import LaneFollowers
 from worker.engine.actors.remote_version import RemoteVersion
-from worker.engine.actors.reports import CallReport, GenerationReport
+from worker.engine.actors.reports import CallReport, GenerationReport, OpenCollective
 from worker.engine.transport.parts import Part
 from worker.engine.types import GenerationRequest, PullReceipt
 
@@ -21,6 +24,8 @@ class GeneratingActor(LaneActor):
 
     _sampler: "Sampler"
     _algebra: BatchAlgebra
+    _followers: LaneFollowers | None = None
+    """The lane's other GPUs, where they compute together."""
 
     def generate(self, requests: Sequence[GenerationRequest], parts: Sequence[Sequence[Part]]) -> tuple[Any, ...]:
         """Generate fragments.
@@ -57,3 +62,9 @@ class GeneratingActor(LaneActor):
         """Bind a published version. Raises `SyncError` as `Sampler.pull` does."""
         start = time.monotonic()
         return self._report(start, self._sampler.pull(version))
+
+    @ray.method(concurrency_group=WATCHING)
+    def collectives_by_gpu(self) -> dict[int, tuple[OpenCollective, ...] | None]:
+        """As `LaneActor.collectives_by_gpu`."""
+        found = super().collectives_by_gpu()
+        return found if self._followers is None else {**found, **self._followers.open_collectives()}

@@ -22,10 +22,10 @@ from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.follower import FollowerActor
 from worker.engine.actors.generating import GeneratingActor
+from worker.engine.actors.generation_followers import GenerationFollowers
 from worker.engine.actors.lane import WATCHING
-from worker.engine.actors.lane_followers import LaneFollowers
 from worker.engine.actors.remote_version import RemoteVersion
-from worker.engine.actors.reports import CallReport, OpenCollective
+from worker.engine.actors.reports import CallReport
 from worker.engine.load_keys import generating_key
 from worker.engine.sync.broadcast_plan import BroadcastPlan
 from worker.engine.types import PullReceipt
@@ -44,7 +44,7 @@ class RolloutActor(GeneratingActor):
 
     _receiver: "BroadcastReceiver | None" = None
     """Where versions are broadcast."""
-    _followers: LaneFollowers | None = None
+    _followers: GenerationFollowers | None = None
     """The lane's other GPUs, where predictions are spread over them."""
     follower_class: ClassVar = FollowerActor
     """The class of the actors of the lane's other GPUs."""
@@ -84,12 +84,6 @@ class RolloutActor(GeneratingActor):
         if self._receiver is not None:
             self._receiver.stop(number, reason)
 
-    @ray.method(concurrency_group=WATCHING)
-    def collectives_by_gpu(self) -> dict[int, tuple[OpenCollective, ...] | None]:
-        """As `LaneActor.collectives_by_gpu`."""
-        found = super().collectives_by_gpu()
-        return found if self._followers is None else {**found, **self._followers.open_collectives()}
-
     def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
         """Bind a published version, the received one where a broadcast has brought it. Raises `SyncError` as
         `Sampler.pull` does."""
@@ -102,7 +96,7 @@ class RolloutActor(GeneratingActor):
             receipt = self._sampler.pull(version, received)
         return self._report(start, replace(receipt, is_direct=received is not None, missed=missed))
 
-    def _start_followers(self, spec: RunSpec, base_model_path: str) -> LaneFollowers | None:
+    def _start_followers(self, spec: RunSpec, base_model_path: str) -> GenerationFollowers | None:
         """The lane's other GPUs, which begin to load; `None` where it has none, or they stay idle. Raises
         `ModelLoadError` for a model that cannot be spread over so many."""
         devices = entries(self._device)
@@ -116,6 +110,6 @@ class RolloutActor(GeneratingActor):
 
         model = load_model(spec.base_model, base_model_path, parts=frozenset())
         check_spreadable(model, spec.sampling, len(devices))
-        followers = LaneFollowers(self.lane, devices[1:], actor_class=self.follower_class)
+        followers = GenerationFollowers(self.lane, devices[1:], actor_class=self.follower_class)
         followers.load(spec, base_model_path)
         return followers

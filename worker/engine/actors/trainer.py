@@ -1,4 +1,5 @@
-"""A trainer rank: one member of the run's torch.distributed group, which may be lent to generation.
+"""A trainer lane: one rank of the run's torch.distributed group, or one for each of its GPUs; it may be lent to
+generation.
 
 `rendezvous`, `switch`, `pull`, `generate`, `accumulate`, `broadcast` and `publish` are called on single ranks; every
 other method is called on all ranks alike, or the collectives inside would wait for ever. So is `accumulate` in ZeRO 2
@@ -8,18 +9,22 @@ and 3, with other micro-batches but equally many passes on each rank.
 thread of the actor   … commit ─► snapshot ─► accumulate (the next batch) …
 thread for publishing                 └─► [broadcast ─►] publish ─► this rank's shards of the version
 ```
+
+This process is the rank of the lane's first GPU. It has the others make each call, too, and publishes for all of them.
 """
 
 import socket
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import ray
 
+from worker.contracts.context_parallel import training_problem
 from worker.contracts.device_masks import entries
 from worker.contracts.names import LaneRole
 from worker.contracts.prompts import Prompt
@@ -35,10 +40,18 @@ from worker.engine.actors.reports import (
     Rendezvous,
     RestoredCheckpoint,
 )
-from worker.engine.errors import BroadcastError, LaneSpreadError
+from worker.engine.actors.training_followers import TrainingFollowers
+from worker.engine.errors import BroadcastError, ModelLoadError
 from worker.engine.load_keys import training_key
 from worker.engine.sync.broadcast_plan import BroadcastEndpoint, BroadcastPlan
-from worker.engine.types import GroupBatch, PublishedShard, ShardInfo, UpdateStats
+from worker.engine.types import (
+    GenerationRequest,
+    GroupBatch,
+    PublishedShard,
+    PullReceipt,
+    ShardInfo,
+    UpdateStats,
+)
 
 if TYPE_CHECKING:
     from worker.engine.sync.broadcast_sender import BroadcastSender
@@ -46,6 +59,7 @@ if TYPE_CHECKING:
     from worker.engine.trainer.policy.trained_policy import ShardSnapshots
     from worker.engine.trainer.rank import TrainerRank
     from worker.engine.transport.packed_trajectories import PackedTrajectories
+    from worker.engine.transport.parts import Part
 
 
 def assemble_groups(plans: Sequence[GroupPlan], parts: "Sequence[PackedTrajectories]") -> list[GroupBatch]:
@@ -74,10 +88,13 @@ def _shard_info(shard: PublishedShard) -> ShardInfo:
 
 
 class TrainerActor(GeneratingActor):
-    """One rank of the trainer gang."""
+    """One lane of the trainer gang, or a further GPU of one, whose calls are those of the first."""
 
     concurrency_groups: ClassVar = {**GeneratingActor.concurrency_groups, **PUBLISHING_GROUP}
 
+    _followers: TrainingFollowers | None = None
+    _gpu = 0
+    """The number of this process's GPU in its lane."""
     _trainer_rank: "TrainerRank"
     _staging: "HostStaging"
     _sender: "BroadcastSender"
@@ -104,30 +121,61 @@ class TrainerActor(GeneratingActor):
         world_size: int,
         rendezvous: Rendezvous,
         prompts: Sequence[Prompt],
+        gpu: int = 0,
+        gpus_per_lane: int | None = None,
     ) -> CallReport[int]:
-        """Join the process group and load the model. A surviving rank has done both, with all others of its gang; what
+        """Join the process group and load the model. A surviving lane has done both, with all others of its gang; what
         it holds of the attempt before is replaced or dropped where it loads the checkpoint, which comes next.
 
         Args:
             spec: the run's.
             base_model_path: an existing folder in diffusers layout, or a hub id.
-            rank: this rank.
-            world_size: the number of ranks.
-            rendezvous: the address that rank 0 chose.
+            rank: the lane's among the trainer lanes.
+            world_size: the number of trainer lanes, which have equally many GPUs.
+            rendezvous: the address that the first lane chose.
             prompts: the run's prompts, encoded before the transformer is loaded.
+            gpu: the number of this process's GPU in the lane.
+            gpus_per_lane: the number of GPUs of each lane; by default those that this lane was granted.
 
         Returns:
-            The number of shards of a published version, over all ranks.
+            The number of shards of a published version, over all lanes.
 
         Raises:
-            LaneSpreadError: for a lane of several GPUs.
+            ModelLoadError: for a model that cannot be trained on lanes of so many GPUs, or as `TrainerRank`.
+            LaneSpreadError: for a GPU that sees others than its own.
         """
         start = time.monotonic()
-        self._refuse_several_gpus()
         key = training_key(spec, base_model_path, rank, world_size)
         if self._loaded_as == key:
             self._is_stored.set()
             return self._report(start, self._trainer_rank.num_shards)
+        devices = entries(self._device)
+        self._gpu, num_gpus = gpu, gpus_per_lane or len(devices)
+        if problem := training_problem(spec, num_gpus):
+            raise ModelLoadError(problem)
+        if len(devices) > 1 and self._followers is None:
+            self._followers = TrainingFollowers(self.lane, devices[1:], type(self))
+        of_gpu = {"gpu": range(num_gpus), "gpus_per_lane": [num_gpus] * num_gpus}
+        with self._together("load", spec, base_model_path, rank, world_size, rendezvous, prompts, **of_gpu):
+            gpu_ranks = rank * num_gpus + gpu, world_size * num_gpus
+            self._load_rank(spec, base_model_path, *gpu_ranks, rendezvous, prompts, gpus_per_lane=num_gpus)
+        if self._followers is not None:
+            self._followers.check_devices()
+        self._loaded_as = key
+        return self._report(start, self._trainer_rank.num_shards)
+
+    def _load_rank(
+        self,
+        spec: RunSpec,
+        base_model_path: str,
+        rank: int,
+        world_size: int,
+        rendezvous: Rendezvous,
+        prompts: Sequence[Prompt],
+        *,
+        gpus_per_lane: int,
+    ) -> None:
+        """Load as `rank` of `world_size` GPUs that train."""
         self._algebra = spec.algebra
         with self._loading():
             from worker.engine.models.prompt_encoding import run_embeddings
@@ -137,56 +185,74 @@ class TrainerActor(GeneratingActor):
 
             init_process_group(rank, world_size, rendezvous.address, rendezvous.port)
             embeddings = run_embeddings(spec, base_model_path, prompts)
-            self._trainer_rank = TrainerRank(spec, base_model_path, rank, world_size, embeddings=embeddings)
+            self._trainer_rank = TrainerRank(
+                spec, base_model_path, rank, world_size, embeddings=embeddings, gpus_per_lane=gpus_per_lane
+            )
         self._staging = HostStaging()
         if self._trainer_rank.sampler is not None:
             self._sampler = self._trainer_rank.sampler
-        self._loaded_as = key
-        return self._report(start, self._trainer_rank.num_shards)
 
-    def _refuse_several_gpus(self) -> None:
-        """Context parallel ranks each have a part of the gradient, to be summed; DeepSpeed would average them with
-        those of other lanes."""
-        if (number := len(entries(self._device))) > 1:
-            raise LaneSpreadError(
-                f"a trainer lane must have 1 GPU, `{self.lane}` was granted {number}: only generation is spread over "
-                "several, so the others would idle. Have a pool admin set `gpus_per_lane` of a node to 1, so that the "
-                "pool has enough lanes of one GPU for the run's trainer lanes"
-            )
+    @contextmanager
+    def _together(self, method: str, *arguments: Any, **of_gpu: Sequence[Any]) -> Iterator[list[Any]]:
+        """Inside the context the lane's other GPUs, if it has any, make this call, too; as
+        `TrainingFollowers.calling`."""
+        if self._followers is None:
+            yield []
+            return
+        with self._followers.calling(method, *arguments, **of_gpu) as values:
+            yield values
 
     def switch(self, to: LaneRole) -> CallReport[None]:
         """Change to generation (`to` is rollout) or back to training."""
         start = time.monotonic()
-        self._trainer_rank.switch(to)
+        with self._together("switch", to):
+            self._trainer_rank.switch(to)
         return self._report(start, None)
+
+    def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
+        """As `GeneratingActor.pull`, on every GPU of the lane."""
+        with self._together("pull", version):
+            return super().pull(version)
+
+    def generate(self, requests: Sequence[GenerationRequest], parts: "Sequence[Sequence[Part]]") -> tuple[Any, ...]:
+        """As `GeneratingActor.generate`, on every GPU of the lane; the first one returns what all have generated."""
+        with self._together("generate", requests, parts):
+            report, *values = super().generate(requests, parts)
+        return (report,) if self._gpu else (report, *values)
 
     def accumulate(
         self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *parts: "PackedTrajectories"
     ) -> CallReport[UpdateStats]:
         """Forward and backward over the plan's micro-batches, whose trajectories are in `parts`."""
         start = time.monotonic()
-        stats = self._trainer_rank.accumulate(
-            assemble_groups(plan.groups, parts),
-            plan.micro_batches,
-            num_pairs_total=plan.num_pairs_total,
-            fresh=plan.fresh,
-            staleness=plan.staleness,
-            behaviour=behaviour,
-            num_padding=plan.num_padding,
-        )
+        # The followers read what they need from this node's object store, of which this is the only copy.
+        shared = [] if self._followers is None else [ray.put(part) for part in parts]
+        with self._together("accumulate", plan, behaviour, *shared):
+            stats = self._trainer_rank.accumulate(
+                assemble_groups(plan.groups, parts),
+                plan.micro_batches,
+                num_pairs_total=plan.num_pairs_total,
+                fresh=plan.fresh,
+                staleness=plan.staleness,
+                behaviour=behaviour,
+                num_padding=plan.num_padding,
+            )
         return self._report(start, stats)
 
     def commit(self, num_skipped_groups: int = 0) -> CallReport[dict[str, float]]:
         """Take an optimizer step. The value holds `grad_norm` and `learning_rate`."""
         start = time.monotonic()
-        return self._report(start, self._trainer_rank.commit(num_skipped_groups))
+        with self._together("commit", num_skipped_groups):
+            metrics = self._trainer_rank.commit(num_skipped_groups)
+        return self._report(start, metrics)
 
     def snapshot(self, policy_version: int) -> CallReport[None]:
         """Copy this rank's shards of the trained weights, for `publish`."""
         start = time.monotonic()
         # There is memory for the copies of one version.
         self._is_stored.wait()
-        self._snapshot = policy_version, self._trainer_rank.snapshot()
+        with self._together("snapshot", policy_version):
+            self._snapshot = policy_version, self._trainer_rank.snapshot()
         return self._report(start, None)
 
     def open_broadcasts(self) -> CallReport[BroadcastEndpoint | None]:
@@ -256,9 +322,11 @@ class TrainerActor(GeneratingActor):
     def save_checkpoint(
         self, uri: str, client_state: dict[str, Any], behaviour: RemoteVersion | None
     ) -> CallReport[int]:
-        """Write a checkpoint. The value is the number of bytes that this rank wrote."""
+        """Write a checkpoint. The value is the number of bytes that this lane wrote."""
         start = time.monotonic()
-        return self._report(start, self._trainer_rank.save_checkpoint(uri, client_state, behaviour))
+        with self._together("save_checkpoint", uri, client_state, behaviour) as others:
+            num_bytes = self._trainer_rank.save_checkpoint(uri, client_state, behaviour)
+        return self._report(start, num_bytes + sum(others))
 
     def load_checkpoint(self, uris: Sequence[str]) -> tuple[Any, ...]:
         """Load the first of `uris` that is not damaged.
@@ -268,7 +336,8 @@ class TrainerActor(GeneratingActor):
             of the older version that is stored with the checkpoint, on rank 0, or `None`.
         """
         start = time.monotonic()
-        state = self._trainer_rank.load_checkpoint(*uris)
+        with self._together("load_checkpoint", uris):
+            state = self._trainer_rank.load_checkpoint(*uris)
         restored = RestoredCheckpoint(
             uri=state.uri,
             client_state=state.client_state,
@@ -282,7 +351,8 @@ class TrainerActor(GeneratingActor):
         rank 0 returns files."""
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
-            self._trainer_rank.export(folder)
+            with self._together("export"):
+                self._trainer_rank.export(folder)
             files = {
                 str(file.relative_to(folder)): file.read_bytes()
                 for file in sorted(Path(folder).rglob("*"))

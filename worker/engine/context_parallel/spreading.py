@@ -19,12 +19,13 @@ from typing import Any
 import torch
 from diffusers import ContextParallelConfig
 from diffusers.hooks.context_parallel import ContextParallelSplitHook
-from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
-from worker.contracts.context_parallel import DividedShape
+from worker.contracts.context_parallel import DividedShape, training_problem
 from worker.contracts.performance import SPREADABLE_FAMILIES
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import SamplingSpec
-from worker.engine.errors import ModelLoadError
+from worker.engine.errors import LaneSpreadError, ModelLoadError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.experts import experts_of
 
@@ -39,7 +40,7 @@ def check_spreadable(model: ModelAdapter, sampling: SamplingSpec, size: int) -> 
         ModelLoadError: for a family without a plan, or a number of attention heads or of a sample's tokens that `size`
             does not divide.
     """
-    setting = "`performance.context_parallel` must be off for a rollout lane of"
+    setting = "`performance.context_parallel` must be off for a lane of"
     if model.family not in SPREADABLE_FAMILIES:
         raise ModelLoadError(f"{setting} {size} GPUs and {model.family}: diffusers has no plan for its transformer")
     shape = model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
@@ -56,16 +57,36 @@ def check_spreadable(model: ModelAdapter, sampling: SamplingSpec, size: int) -> 
             raise ModelLoadError(problem)
 
 
-def spread(transformer: torch.nn.Module, device: torch.device, size: int) -> None:
+def check_trainable(model: ModelAdapter, spec: RunSpec, size: int) -> None:
+    """Check that `model` can be trained by passes that are spread over `size` GPUs.
+
+    Raises:
+        ModelLoadError: as `check_spreadable`, and where prompts cannot be divided equally.
+    """
+    if problem := training_problem(spec, size):
+        raise ModelLoadError(problem)
+    check_spreadable(model, spec.sampling, size)
+
+
+def lane_mesh(device: torch.device, size: int) -> DeviceMesh:
+    """The mesh of the ranks of this lane, which are `size` consecutive ones of torch's default group. A collective of
+    that group, which holds as many ranks of each lane."""
+    num_lanes = torch.distributed.get_world_size() // size
+    return init_device_mesh(device.type, (num_lanes, 1, size), mesh_dim_names=("lane", "ring", "ulysses"))
+
+
+def spread(transformer: torch.nn.Module, mesh: DeviceMesh) -> None:
     """Let each forward pass of `transformer` compute this rank's part of the tokens and return all of them. Called on
-    every rank of the lane's group of `size`, once LoRA layers are added and kernels are chosen.
+    every rank of the lane's `mesh`, once LoRA layers are added and kernels are chosen.
+
+    A backward pass gives each rank the part of the gradients that its tokens have; their sum over the lane is the
+    gradient.
 
     Raises:
         ModelLoadError: for an attention backend that diffusers cannot run on divided heads.
     """
-    mesh = init_device_mesh(device.type, (1, size), mesh_dim_names=("ring", "ulysses"))
     for expert in experts_of(transformer).values():
-        config = ContextParallelConfig(ulysses_degree=size, mesh=mesh)
+        config = ContextParallelConfig(ulysses_degree=mesh["ulysses"].size(), mesh=mesh)
         try:
             with _counted_devices():
                 expert.enable_parallelism(config=config)
@@ -110,7 +131,14 @@ def _choose_parts(
     """Choose parts of unlike lengths where a prompt's tokens cannot be divided equally, as Qwen-Image's, which are not
     padded. Then the ranks also tell each other the lengths, four times in each attention, so it is not done always.
     torch.compile cannot capture that, and would fail: such a pass runs uncompiled."""
-    config.ulysses_anything = bool((num_divided_prompt_tokens(inputs) or 0) % config.ulysses_degree)
+    num_prompt_tokens = num_divided_prompt_tokens(inputs) or 0
+    config.ulysses_anything = bool(num_prompt_tokens % config.ulysses_degree)
+    if config.ulysses_anything and torch.is_grad_enabled():
+        raise LaneSpreadError(
+            f"the {config.ulysses_degree} GPUs of a trainer lane must divide the tokens of every prompt, got "
+            f"{num_prompt_tokens}: diffusers has no backward pass over parts of unlike lengths; change "
+            "`sampling.max_sequence_length`, or train on lanes of 1 GPU"
+        )
     if config.ulysses_anything:
         torch.compiler.set_stance("force_eager")
 

@@ -160,6 +160,10 @@ class ClusterLanes:
     def role(self, lane: str) -> LaneRole:
         return self._grants[lane].role
 
+    def num_gpus(self, lane: str) -> int:
+        """The number of GPUs that the lane computes on; 1 for a CPU slot."""
+        return len(entries(self._placed(lane).device))
+
     def uuids(self, lane: str) -> tuple[str, ...]:
         """The UUIDs of the GPUs that the lane was granted or shares; empty where these are none, or go by index."""
         return self._placed(lane).uuids
@@ -301,7 +305,7 @@ class ClusterLanes:
                 name: AskedLane(
                     actor=self._handles[name].actor,
                     location=self._handles[name].location,
-                    num_gpus=len(entries(self._placed(name).device)),
+                    num_gpus=self.num_gpus(name),
                 )
                 for name in asked
             }

@@ -17,7 +17,7 @@ from typing import Any
 import ray
 from ray import ObjectRef
 
-from worker.engine.actors.follower import follower_name
+from worker.engine.actors.lane_followers import follower_name
 from worker.engine.actors.reports import LaneLocation, OpenCollective
 
 logger = logging.getLogger(__name__)

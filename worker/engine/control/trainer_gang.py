@@ -20,7 +20,7 @@ from worker.engine.actors.reports import AccumulationPlan, BroadcastReport, Rest
 from worker.engine.control.broadcasts import Broadcasts
 from worker.engine.control.pending_calls import PendingCalls, Reports
 from worker.engine.control.run_components import RunComponents
-from worker.engine.errors import CheckpointUnwrittenError
+from worker.engine.errors import CheckpointUnwrittenError, LaneSpreadError
 from worker.engine.sync.broadcast_plan import BroadcastPlan, DoneBroadcast
 from worker.engine.types import PullReceipt, ShardInfo, shard_indices_of_rank
 
@@ -58,8 +58,17 @@ class TrainerGang:
         otherwise: Callable[[str], None] | None = None,
     ) -> None:
         """Form the process group and load the model on every rank. `prompts` refers to a sequence of `Prompt`;
-        `otherwise` is called as `PendingCalls.start` says."""
+        `otherwise` is called as `PendingCalls.start` says, and in place of the error.
+
+        Raises:
+            LaneSpreadError: for trainer lanes of unlike numbers of GPUs.
+        """
         lanes = self.lanes
+        if problem := self._unlike_widths():
+            if otherwise is None:
+                raise LaneSpreadError(problem)
+            otherwise(problem)
+            return
         first = self._lanes[lanes[0]].actor
         rendezvous = ray.get(first.rendezvous.remote(), timeout=RENDEZVOUS_TIMEOUT_SECONDS)
         refs = {
@@ -84,6 +93,14 @@ class TrainerGang:
             then(reports)
 
         self._calls.start(LaneWork.LOAD, refs, finish, otherwise=otherwise)
+
+    def _unlike_widths(self) -> str | None:
+        """Why the lanes cannot form one gang: a micro-batch is divided over as many GPUs on each."""
+        widths = {lane: self._lanes.num_gpus(lane) for lane in self.lanes}
+        if len(set(widths.values())) == 1:
+            return None
+        listed = ", ".join(f"`{lane}` {number}" for lane, number in widths.items())
+        return f"trainer lanes must have equally many GPUs, got {listed}: choose lanes of one width to train"
 
     def _open_broadcasts(self, otherwise: Callable[[str], None] | None) -> None:
         """Ask the ranks that publish where lanes find them."""

@@ -71,6 +71,7 @@ class Sampler:
         releases_weights: bool = False,
         memory_role: MemoryRole = MemoryRole.ROLLOUT,
         followers: Followers | None = None,
+        draws_in_step: bool = False,
     ) -> None:
         """Generate with `model`, whose trainable parameters only this sampler may write to.
 
@@ -80,6 +81,7 @@ class Sampler:
             releases_weights: the trainable parameters may be freed; `invalidate_weights` is called whenever they are.
             memory_role: what its lane does, by which the memory plan counts.
             followers: the lane's GPUs beyond the first, which `model` is spread over.
+            draws_in_step: other processes draw the same in the same passes, so that none may make smaller ones.
         """
         self._spec = spec
         self._model = model
@@ -94,8 +96,9 @@ class Sampler:
         self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
         self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
         self._memory = plan = MemoryPlan(spec, memory_role)
-        self._together = SmallerCalls(plan, "generate {} fragments in one pass", advice=DRAW_LESS)
-        self._drawing = SmallerCalls(plan, "generate {} trajectories in one pass", advice=DRAW_LESS)
+        smaller_calls = partial(SmallerCalls, plan, advice=DRAW_LESS, is_exact=not draws_in_step)
+        self._together = smaller_calls("generate {} fragments in one pass")
+        self._drawing = smaller_calls("generate {} trajectories in one pass")
         self._decoding = SmallerCalls(plan, "decode {} samples in one pass", advice=DRAW_SMALLER)
 
     @classmethod

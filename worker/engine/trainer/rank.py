@@ -74,6 +74,8 @@ class TrainerRank:
         world_size: int,
         device: str | torch.device | None = None,
         embeddings: Embeddings | None = None,
+        *,
+        gpus_per_lane: int = 1,
     ) -> None:
         """Load the base, prepare the trainable parameters (the same on every rank), wait for the other ranks and
         initialise DeepSpeed.
@@ -82,16 +84,21 @@ class TrainerRank:
             spec: the run's.
             base_model_path: an existing folder in diffusers layout, or a hub id.
             rank: this process's index among the trainer ranks.
-            world_size: the number of trainer ranks.
+            world_size: the number of trainer ranks, those of one lane one after the other.
             device: where to train; by default the accelerator's current device.
             embeddings: of the run's prompts; any other prompt is encoded on the CPU when it comes.
+            gpus_per_lane: how many ranks make each pass together, each with a part of its tokens. They are called
+                alike, with the same micro-batches.
 
         Raises:
-            ModelLoadError: for weights or LoRA targets that cannot be used.
+            ModelLoadError: for weights or LoRA targets that cannot be used, or a model that cannot be trained on lanes
+                of so many GPUs.
         """
-        self._spec, self._rank, self._world_size = spec, rank, world_size
+        self._spec, self._rank, self._world_size, self._gpus_per_lane = spec, rank, world_size, gpus_per_lane
         apply_determinism(spec)
-        self._policy = TrainedPolicy(spec, base_model_path, device, embeddings, num_ranks=world_size)
+        self._policy = TrainedPolicy(
+            spec, base_model_path, device, embeddings, num_ranks=world_size, gpus_per_lane=gpus_per_lane
+        )
         end_loading()
         self._model, self._trainable = self._policy.model, self._policy.trainable
         self.sampler = self._policy.sampler
@@ -124,7 +131,7 @@ class TrainerRank:
             backward=partial(self._deepspeed_engine.backward, scale_wrt_gas=False),
             drop_gradients=partial(drop_gradients, self._deepspeed_engine, self._trainable),
             note_gradients=self._policy.note_gradients,
-            runs_in_lockstep=self._runs_in_lockstep,
+            runs_in_lockstep=self._runs_in_lockstep or gpus_per_lane > 1,
         )
         self._proximal = ProximalRecord(
             spec, device=self._model.device, hold_proximal=self._policy.hold_proximal, world_size=world_size
@@ -143,8 +150,9 @@ class TrainerRank:
 
     @property
     def own_shard_indices(self) -> range:
-        """The indices of the shards that this rank publishes."""
-        return shard_indices_of_rank(self.num_shards, rank=self._rank, world_size=self._world_size)
+        """The indices of the shards that this rank publishes: those of its lane, if it is the first of it."""
+        lane, gpu = divmod(self._rank, self._gpus_per_lane)
+        return range(0) if gpu else shard_indices_of_rank(self.num_shards, rank=lane, world_size=self._num_lanes)
 
     def load_version(self, version: PublishedVersion) -> None:
         """Start a batch from published weights. Raises `SyncError` as `worker.engine.sync.binding.bind`."""
@@ -220,7 +228,8 @@ class TrainerRank:
                 gate=gate,
                 is_monitored=self._is_monitored(key, number, batch=groups[0].batch),
             )
-            # DeepSpeed averages gradients over ranks, but each rank holds a part of the sum.
+            # DeepSpeed averages gradients over ranks, but each holds a part of the sum: of its lane's pairs, and where
+            # a lane has several, of their tokens.
             scale = micro.weight * self._world_size / num_pairs_total
             for part, result in self._passes.run(micro, forward, scale=scale):
                 if part.weight:
@@ -261,7 +270,7 @@ class TrainerRank:
         """
         self._generation_switch.require_training("takes an optimizer step")
         device = self._model.device
-        num_pairs = sum_over_ranks(self._minibatch.num_pairs, device)
+        num_pairs = sum_over_ranks(self._minibatch.num_pairs, device) // self._gpus_per_lane
         # A rank that has taken no micro-batch was not told the total.
         num_pairs_total = max_over_ranks(self._minibatch.num_pairs_total, device)
         require_complete(self._spec.algebra, num_pairs, num_pairs_total, num_skipped_groups)
@@ -375,10 +384,14 @@ class TrainerRank:
         return TrainingState(self._deepspeed_engine, self._trainable, self._policy.shadow_fragments())
 
     def _is_monitored(self, key: MicroBatchKey, num_before: int, *, batch: int) -> bool:
-        num_ranks = self._world_size if self._runs_in_lockstep else None
+        num_lanes = self._num_lanes if self._runs_in_lockstep else None
         return is_monitored_pass(
-            self._spec.algebra, key, num_before=num_before, num_lockstep_ranks=num_ranks, batch=batch
+            self._spec.algebra, key, num_before=num_before, num_lockstep_ranks=num_lanes, batch=batch
         )
+
+    @property
+    def _num_lanes(self) -> int:
+        return self._world_size // self._gpus_per_lane
 
     @property
     def _runs_in_lockstep(self) -> bool:

@@ -31,7 +31,7 @@ def spec(path: str = "black-forest-labs/FLUX.1-dev", **sections: Any) -> RunSpec
 
 
 def share(request: RunSpec, device: torch.device = CUDA, *, num_parameters: int = 12_000_000_000) -> Fraction:
-    return recomputed_share(request, device, num_parameters=num_parameters, num_ranks=1)
+    return recomputed_share(request, device, num_parameters=num_parameters, num_lanes=1)
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ import torch
 
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
+from worker.engine.context_parallel.spreading import check_trainable, lane_mesh, spread
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.embeddings import Embeddings
 from worker.engine.models.experts import Experts, experts_of
@@ -50,6 +51,7 @@ class TrainedPolicy:
         embeddings: Embeddings | None = None,
         *,
         num_ranks: int,
+        gpus_per_lane: int,
     ) -> None:
         """Load the base and prepare the trainable parameters, the same on every rank.
 
@@ -59,9 +61,11 @@ class TrainedPolicy:
             device: where to load; by default the accelerator's current device.
             embeddings: of the run's prompts; any other prompt is encoded on the CPU when it comes.
             num_ranks: the number of trainer ranks.
+            gpus_per_lane: how many of them make each pass together.
 
         Raises:
-            ModelLoadError: for weights or LoRA targets that cannot be used.
+            ModelLoadError: for weights or LoRA targets that cannot be used, or a model that cannot be trained on lanes
+                of so many GPUs.
         """
         self._spec = spec
         self._load = partial(_load, spec, base_model_path, device, embeddings)
@@ -85,6 +89,7 @@ class TrainedPolicy:
                 self._replica.model,
                 releases_weights=self._replica.releases_weights,
                 memory_role=MemoryRole.BOTH,
+                draws_in_step=gpus_per_lane > 1,
             )
         self._frozen_copies: list[ModelAdapter] = []
         self.behaviour = self._behaviour_policy()
@@ -92,12 +97,28 @@ class TrainedPolicy:
         self.reference = self._reference_policy()
         """The policy that training started from, where the algorithm needs it or it costs no memory."""
         num_parameters = sum(full_numel(parameter) for parameter in self.model.transformer.parameters())
-        share = recomputed_share(spec, self.model.device, num_parameters=num_parameters, num_ranks=num_ranks)
+        share = recomputed_share(
+            spec,
+            self.model.device,
+            num_parameters=num_parameters,
+            num_lanes=num_ranks // gpus_per_lane,
+            gpus_per_lane=gpus_per_lane,
+        )
+        if gpus_per_lane > 1:
+            self._spread(gpus_per_lane)
         recompute_blocks(self.model.transformer, share, is_sharded=is_sharded)
         self.module = ShardedPolicyModule(self.model, self._frozen_copies) if is_sharded else PolicyModule(self.model)
         """The module for DeepSpeed to wrap."""
         self._shadow_policies = ShadowPolicies(spec, self.trainable, self.behaviour)
         self.module.add_module("shadow_policies", self._shadow_policies)
+
+    def _spread(self, num_gpus: int) -> None:
+        """Let every model predict on all GPUs of the lane. Raises `ModelLoadError` as `check_trainable`."""
+        check_trainable(self.model, self._spec, num_gpus)
+        mesh = lane_mesh(self.model.device, num_gpus)
+        generating = [] if self._replica is None else [self._replica.model]
+        for model in (self.model, *generating, *self._frozen_copies):
+            spread(model.transformer, mesh)
 
     def bind(self, version: PublishedVersion) -> None:
         """Start from these weights, and so do the shadow weights. Raises `SyncError` as a pull does."""

@@ -22,7 +22,9 @@ LARGE = 1e9
 and their memory then outweighs the time of recomputing them."""
 
 
-def recomputed_share(spec: RunSpec, device: torch.device, *, num_parameters: int, num_ranks: int) -> Fraction:
+def recomputed_share(
+    spec: RunSpec, device: torch.device, *, num_parameters: int, num_lanes: int, gpus_per_lane: int = 1
+) -> Fraction:
     """The share of the transformer's blocks that this rank recomputes.
 
     In ZeRO 3 a collective: recomputing a block gathers it, so all ranks recompute as much as the one that must most.
@@ -31,7 +33,8 @@ def recomputed_share(spec: RunSpec, device: torch.device, *, num_parameters: int
         spec: the run's.
         device: the rank's.
         num_parameters: of the transformer, for a model without a profile.
-        num_ranks: the number of trainer ranks.
+        num_lanes: the number of trainer lanes.
+        gpus_per_lane: the ranks of each.
     """
     every = spec.deepspeed.gradient_checkpointing
     if every is not None:
@@ -39,7 +42,8 @@ def recomputed_share(spec: RunSpec, device: torch.device, *, num_parameters: int
     if not has_profile(spec.base_model):
         return Fraction(int(num_parameters >= LARGE))
     role = MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER
-    work = recomputing_on(Workload.of(spec), _described(device), role, num_ranks=num_ranks)
+    described = _described(device).in_lane_of(gpus_per_lane)
+    work = recomputing_on(Workload.of(spec), described, role, num_ranks=num_lanes)
     num_layers = work.num_recomputed_layers
     if spec.deepspeed.zero_stage == 3:
         num_layers = max_over_ranks(num_layers, device)
