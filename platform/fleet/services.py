@@ -25,7 +25,7 @@ from fleet.models import Lane, LaneUse
 from fleet.pools.pool_changes import publish_holders
 from fleet.selectors import grant_of, pool_lanes
 from fleet.signals import announce_lanes
-from worker.contracts.device_names import can_train, divided
+from worker.contracts.device_names import divided
 from worker.contracts.lanes import LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole, RewardDevice
 
@@ -83,12 +83,14 @@ def allocate_more(
     """Allocate further lanes to an attempt that holds some; None if the free lanes do not suffice for all of them."""
     held = Lane.objects.filter(run_id=holder.run_id, attempt=holder.attempt)
     near = set(held.values_list("node__name", flat=True))
-    own = {lane.device_kind for lane in held.prefetch_related("gpus")}
+    lanes = list(held.prefetch_related("gpus"))
+    own = {lane.device_kind for lane in lanes}
+    width = next((divided(lane.device_kind)[0] for lane in lanes if lane.role == LaneRole.TRAINER), 1)
     lanes_of_pool, taken = pool_lanes(pool), list[tuple[Lane, LaneRole, str]]()
     for more in wanted:
         kind = kind_for(more.role, lanes_of_pool, rewards_on=rewards_on)
         used = [lane.pk for lane, _, _ in taken]
-        demand_of = partial(_demand, more, own)
+        demand_of = partial(_demand, more, own, width)
         locked = lock_best([kind], demand_of, pool=pool, near=near, without=used)
         if locked is None:
             return None
@@ -100,13 +102,14 @@ def allocate_more(
     return tuple(grant_of(lane) for lane, _, _ in taken)
 
 
-def _demand(more: WantedLanes, own: Collection[str], free: Mapping[str, int]) -> LaneDemand | None:
+def _demand(more: WantedLanes, own: Collection[str], trainer_width: int, free: Mapping[str, int]) -> LaneDemand | None:
     """The lanes of one role by device: of one kind where that is possible, and of the holder's `own` kinds first, since
-    the lanes of a gang wait for each other; of as few GPUs as there are, which are enough to train."""
+    the lanes of a gang wait for each other; of as few GPUs as there are, trainer lanes of as many as the others
+    have."""
     if more.device is not None:
         free = {more.device: free.get(more.device, 0)}
     if more.role is LaneRole.TRAINER:
-        free = {device: number for device, number in free.items() if can_train(device)}
+        free = {device: number for device, number in free.items() if divided(device)[0] == trainer_width}
     enough = [device for device, number in free.items() if number >= more.number]
     order = sorted(enough or free, key=lambda device: (device not in own, divided(device)))
     devices = taken_in_order(free, more.number, order)
@@ -198,7 +201,7 @@ def allocate_for_preview(holder: LaneHolder, pool: str) -> LaneGrant | None:
 
     A single lane does not queue behind runs that wait for several.
     """
-    demand_of = partial(_demand, WantedLanes(role=LaneRole.ROLLOUT, number=1), ())
+    demand_of = partial(_demand, WantedLanes(role=LaneRole.ROLLOUT, number=1), (), 1)
     locked = lock_best([kind_for(LaneRole.ROLLOUT, pool_lanes(pool))], demand_of, pool=pool)
     if locked is None:
         return None

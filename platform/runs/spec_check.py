@@ -21,7 +21,7 @@ from fleet.device_profiles import profile_name
 from fleet.selectors import pool_devices
 from runs.forks import ForkPoint, fork_problems
 from runs.planning.device_order import best_first
-from runs.planning.usable_devices import usable
+from runs.planning.usable_devices import trains_on, usable
 from runs.pool_check import pool_problems
 from runs.wait_reasons import lacking
 from worker.contracts.error_sentences import error_sentences
@@ -134,7 +134,8 @@ def warnings_of(spec: RunSpec) -> list[str]:
     """Warnings about a valid spec: one if the pool is too small, and one for each role that is predicted not to fit the
     lanes that it would get if all were free. Devices without a known profile are left out."""
     wanted, pool = spec.granted_lanes, usable(spec, pool_devices(spec.lanes.pool))
-    mix = gang_alike(pool, wanted.num_trainer, wanted.num_rollout, best_first(spec, pool))
+    order, trains = best_first(spec, pool), trains_on(spec)
+    mix = gang_alike(pool, wanted.num_trainer, wanted.num_rollout, order, trains=trains)
     devices = pool if mix is None else {*mix[0], *mix[1]}
     named = [name for device in devices if (name := profile_name(device)) is not None]
     shortage = lacking(spec.granted_lanes)

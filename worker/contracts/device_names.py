@@ -15,8 +15,9 @@ _BY_DRIVER = {
 them. Boards of one chip differ by a third in memory, bandwidth and arithmetic, and by the links to their neighbours:
 `NVIDIA H100 PCIe` (once `NVIDIA H100 80GB HBM2e`), `NVIDIA H100 NVL`, `NVIDIA H200 NVL` and `NVIDIA H20-3e` are none of
 these."""
+MAX_GPUS_PER_LANE = 16
+"""The most cards of one machine that share NVLink (HGX-2: two boards of eight)."""
 _SEVERAL = re.compile(r"(?P<number>[2-9]|1[0-6]) × (?P<one>.*)")
-"""At most as many as a pool's lanes have."""
 
 
 def known_profile(device: str) -> str | None:
@@ -35,9 +36,3 @@ def divided(name: str) -> tuple[int, str]:
     """How many devices a name says that a lane has, and the name of one."""
     found = _SEVERAL.fullmatch(name)
     return (int(found["number"]), found["one"]) if found else (1, name)
-
-
-def can_train(name: str) -> bool:
-    """Whether a lane of that name can train: the ranks of a lane of several GPUs each have a part of the gradient, to
-    be summed, which DeepSpeed would average with those of other lanes."""
-    return divided(name)[0] == 1

@@ -22,10 +22,8 @@ from fleet.pools.pool_changes import publish_holders
 from fleet.pools.pool_membership import assign_pools, lock_membership
 from fleet.selectors import pools_of
 from fleet.signals import announce_lanes
+from worker.contracts.device_names import MAX_GPUS_PER_LANE
 from worker.contracts.lanes import DEFAULT_POOL
-
-MAX_GPUS_PER_LANE = 16
-"""The most cards of one machine that share NVLink (HGX-2: two boards of eight)."""
 
 
 @transaction.atomic

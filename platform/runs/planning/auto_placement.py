@@ -20,7 +20,7 @@ from runs.models import Run
 from runs.planning.device_order import best_first
 from runs.planning.plan_body import PlanBody, PlanPreview
 from runs.planning.plan_cache import ChosenPlan, PlanningFailed, planned
-from runs.planning.usable_devices import usable
+from runs.planning.usable_devices import trains_on, usable
 from worker.contracts.names import Placement, RewardDevice
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.scoring_choice import scoring_choice
@@ -82,7 +82,8 @@ def choose(run: Run, free: Mapping[str, int]) -> ResolvedPlacement | None:
 def _settled(placement: ResolvedPlacement, free: Mapping[str, int], order: list[str]) -> ResolvedPlacement | None:
     """A placement that is chosen already, with devices for its lanes, and where they score."""
     wanted = placement.spec.granted_lanes
-    found = gang_alike(free, wanted.num_trainer, wanted.num_rollout, order)
+    trains = trains_on(placement.spec)
+    found = gang_alike(free, wanted.num_trainer, wanted.num_rollout, order, trains=trains)
     if found is None:
         return None
     spec = with_scoring(placement.spec, [*(found[0] + found[1]).elements()])
@@ -128,7 +129,7 @@ def _fastest(asked: RunSpec, free: Mapping[str, int], *, wait: bool) -> _Fastest
     number = asked.lanes.num_rollout + asked.lanes.num_trainer
     made: list[tuple[list[str], ChosenPlan]] = []
     failures: list[PlanningFailed] = []
-    for mix in mixes(free, number, best_first(asked, free)):
+    for mix in mixes(free, number, best_first(asked, free), trains=trains_on(asked)):
         devices = sorted(mix.elements())
         try:
             made.append((devices, planned(asked, devices, wait=wait)))

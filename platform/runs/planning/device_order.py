@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from fleet.allocation.device_mixes import gang_alike, taken_in_order
 from fleet.device_profiles import profile_name
-from runs.planning.usable_devices import usable
+from runs.planning.usable_devices import trains_on, usable
 from worker.contracts.device_names import divided
 from worker.contracts.performance import ContextParallel
 from worker.contracts.run_spec import RunSpec
@@ -24,7 +24,7 @@ def likely_devices(spec: RunSpec, available: Mapping[str, int]) -> list[str]:
     planned, sorted as plans count them; fewer where there are fewer."""
     available = usable(spec, available)
     order, wanted = best_first(spec, available), spec.lanes
-    found = gang_alike(available, wanted.num_trainer, wanted.num_rollout, order)
+    found = gang_alike(available, wanted.num_trainer, wanted.num_rollout, order, trains=trains_on(spec))
     all_there_are = taken_in_order(available, wanted.num_trainer + wanted.num_rollout, order)
     return sorted((all_there_are if found is None else found[0] + found[1]).elements())
 

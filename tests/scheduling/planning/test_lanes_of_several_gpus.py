@@ -1,7 +1,9 @@
 """What a lane of several GPUs costs and holds, as arithmetic of its model and its link."""
 
+from dataclasses import replace
 from inspect import signature
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +17,10 @@ from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.cost_estimates import lane_costs, pool_costs
 from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.memory import MemoryRole, generation_activations, lane_memory
-from worker.scheduling.planning.planner import plan
+from worker.scheduling.planning.mode_limits import ModeLimits
+from worker.scheduling.planning.modes import allowed_modes
+from worker.scheduling.planning.planned_modes import planned_modes
+from worker.scheduling.planning.planner import make_plan, plan, plan_request
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import H100, L40S
 from worker.scheduling.profiles.known_devices import accelerator
@@ -80,13 +85,54 @@ def test_a_lane_whose_predictions_are_not_spread_costs_what_its_first_gpu_does()
     assert lane_costs(work, H100.in_lane_of(4)) == lane_costs(work, H100)
 
 
-def test_no_split_lets_a_lane_of_several_gpus_train() -> None:
+def test_lanes_train_whose_gpus_divide_what_they_share_and_in_a_gang_lanes_of_one_width() -> None:
     work = wan_14b()
-    devices = [H100, H100.in_lane_of(2)]
-    kinds = LaneKinds.of(pool_costs(work, devices, num_reward=1), 1, devices).within_memory(work, devices)
-    wide = kinds.of_lane[1]
-    assert kinds.ranks_to_train[wide] == kinds.ranks_to_do_both[wide] == float("inf")
-    assert kinds.can_generate[wide]
+    devices = [H100, H100.in_lane_of(2), H100.in_lane_of(3)]
+
+    def training(work: Workload, width: int | None = None) -> list[bool]:
+        costs = pool_costs(work, devices, num_reward=1)
+        limits = ModeLimits(
+            work=work, costs=costs, devices=devices, fragment_sizes=(1,), gpus_per_trainer=width, size_is_known=False
+        )
+        found = limits.kinds_for(1, 0)
+        return [bool(np.isfinite(found.ranks_to_train[kind])) for kind in found.of_lane]
+
+    assert training(work) == [True, True, True], "an assumed size rules nothing out"
+    assert training(work, 1) == [True, False, False] and training(work, 2) == [False, True, False]
+    known = ModeLimits(work=work, costs=pool_costs(work, devices, num_reward=1), devices=devices, fragment_sizes=(1,))
+    assert [known.trains_on(device) for device in devices] == [True, True, False], "3 does not divide 40 heads"
+    assert training(wan_14b(context_parallel="off")) == [True, False, False]
+
+
+def test_the_gpus_of_a_trainer_lane_share_passes_activations_and_sharded_state() -> None:
+    work = replace(wan_14b(), zero_stage=2)
+    one, four = lane_costs(work, H100), lane_costs(work, H100.in_lane_of(4))
+    sent = work.training_exchanged_bytes(4) / 450e9
+    # Forward, backward and what is recomputed, of both predictions of true CFG.
+    assert work.training_exchanged_bytes(4) == pytest.approx(
+        work.exchanged_bytes(4) / work.num_denoising_steps * (2 + work.num_recomputed_layers / 40)
+    )
+    training = H100.peak_flops * H100.training_efficiency.value
+    of_four = work.num_units_per_micro_batch * (work.unit_flops / 4 / training + sent)
+    of_one = work.num_units_per_micro_batch * work.unit_flops / training
+    assert one.accumulate.per_unit - four.accumulate.per_unit == pytest.approx(of_one - of_four)
+    assert four.shared_commit == pytest.approx(one.shared_commit / 4)
+    held, of_each = (lane_memory(work, H100.in_lane_of(number), MemoryRole.TRAINER) for number in (1, 4))
+    assert of_each.optimizer == pytest.approx(held.optimizer / 4) and of_each.weights == held.weights
+    assert work.recomputing(40).profile.num_layers == 40 and of_each.total < held.total
+
+
+def test_a_clip_that_no_card_can_train_is_trained_by_lanes_of_several() -> None:
+    """Wan 14B, 81 × 720 × 1280, with all blocks recomputed: their inputs alone are 62 GB with true CFG."""
+    small = auto(4, path="Wan-AI/Wan2.1-T2V-14B-Diffusers", width=1280)
+    sampling = small.sampling.model_copy(update={"height": 720, "num_frames": 81, "guidance_scale": 5.0})
+    batch = small.batch.model_copy(update={"micro_batch_size": 1})
+    spec = small.model_copy(update={"sampling": sampling, "batch": batch})
+    with pytest.raises(ValueError, match="must have memory for"):
+        plan(spec, devices=["h100"] * 4)
+    made = plan(spec, devices=[several("h100", 4)] * 4)
+    assert made.best.split_result.candidate.trainers
+    assert all(memory.fits(H100) for memory in made.best.memory.values())
 
 
 def test_a_lanes_device_is_found_by_its_name() -> None:
@@ -116,18 +162,39 @@ def auto(num_lanes: int, path: str = "Wan-AI/Wan2.1-T2V-1.3B", width: int = 832)
     widths=st.lists(st.sampled_from([1, 1, 2, 3, 4, 6]), min_size=2, max_size=6),
     path=st.sampled_from(["Wan-AI/Wan2.1-T2V-1.3B", "somebody/unheard-of"]),
 )
-def test_no_plan_trains_on_a_lane_of_several_gpus_whatever_the_pool(widths: list[int], path: str) -> None:
+def test_the_trainer_lanes_of_every_plan_have_equally_many_gpus(widths: list[int], path: str) -> None:
     """12 heads and 14,040 tokens, which each of these numbers divides."""
     spec, devices = auto(len(widths), path), [several("h100", width) for width in widths]
-    if 1 not in widths:
-        with pytest.raises(ValueError, match=r"must have a lane of one GPU that trains, got .* `gpus_per_lane`"):
-            plan(spec, devices=devices)
-        return
     made = plan(spec, devices=devices)
     for choice in made.by_mode.values():
         candidate = choice.split_result.candidate
-        assert candidate.trainers and all(widths[lane] == 1 for lane in candidate.trainers)
-        assert candidate.pipeline.placement is not Placement.COLOCATED or max(widths) == 1
+        assert len({widths[lane] for lane in candidate.trainers}) == 1
+        assert candidate.pipeline.placement is not Placement.COLOCATED or len(set(widths)) == 1
+    narrow = {lane for lane, width in enumerate(widths) if width == 1}
+    off = spec.model_copy(update={"performance": PerformanceSpec(context_parallel=ContextParallel.OFF)})
+    if not narrow:
+        with pytest.raises(ValueError, match=r"must have a lane that trains, got .* `gpus_per_lane`"):
+            plan(off, devices=devices)
+        return
+    for choice in plan(off, devices=devices).by_mode.values():
+        assert narrow.issuperset(choice.split_result.candidate.trainers)
+
+
+def test_the_faster_width_trains() -> None:
+    """Of two lanes of one GPU and two of four, the wide ones have four fifths of the cards."""
+    request = plan_request(auto(4), ["h100", "h100", several("h100", 4), several("h100", 4)], ())
+    best = make_plan(request).best.split_result
+    of_width = {
+        width: min(
+            found.batch_seconds
+            for found in planned_modes(
+                request.limits(width), request.wanted, allowed_modes(request.wanted)
+            ).split_results.values()
+        )
+        for width in (1, 4)
+    }
+    assert best.batch_seconds == min(of_width.values()) == of_width[4] < of_width[1]
+    assert {request.devices[lane].num_gpus for lane in best.candidate.trainers} == {4}
 
 
 @pytest.mark.parametrize(
@@ -161,7 +228,7 @@ def test_there_is_a_problem_exactly_where_a_number_does_not_divide(
     shape = DividedShape(num_heads=num_heads, num_tokens=num_tokens, height=16, width=16, num_frames=1)
     problem = shape.problem(num_gpus, ContextParallel.AUTO)
     assert (problem is None) == shape.divides(num_gpus) == (num_heads % num_gpus == 0 and num_tokens % num_gpus == 0)
-    assert problem is None or f"a rollout lane of {num_gpus} GPUs, got auto" in problem
+    assert problem is None or f"a lane of {num_gpus} GPUs, got auto" in problem
 
 
 @pytest.mark.parametrize("published", PUBLISHED, ids=lambda published: published.profile.name)

@@ -99,9 +99,13 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     call, switch = device.call_seconds.value, device.switch_seconds.value
     reduction, reduction_once = _reduction(work, device)
     num_calls = work.num_training_calls
-    computing = work.num_units_per_micro_batch * (work.unit_flops / num_calls) / training
-    micro_batch = num_calls * (launching + _gathering(work, device) + computing)
-    optimizer, copying = _optimizer(work, device), 2 * work.published_bytes / device.memory_bandwidth
+    num_gpus, per_call = work.num_computing_gpus(device), work.num_units_per_micro_batch / num_calls
+    computing = per_call * (work.transformer_flops / num_gpus + work.decoded_flops) / training
+    exchanging = per_call * work.training_exchanged_bytes(num_gpus) / device.link_bandwidth
+    micro_batch = num_calls * (launching + _gathering(work, device) + computing + exchanging)
+    # Sharded state is divided over all GPUs of the gang.
+    optimizer = _optimizer(work, device) / (num_gpus if work.zero_stage else 1)
+    copying = 2 * work.published_bytes / device.memory_bandwidth
     packing = work.published_bytes / work.weight_transfer.packing_bandwidth.value
     swapping = 0.0
     if not work.weight_transfer.shares_base:
@@ -110,6 +114,7 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     broadcast = work.trained_bytes / device.network_bandwidth
     binding = call + _BINDING_MOVES * work.trained_bytes / device.memory_bandwidth
     gathering_base, offloading = _gathering_base(work, device), _idle_state_bytes(work) / device.host_bandwidth
+    offloading /= num_gpus if work.zero_stage else 1
     own_offloading = 0.0 if work.zero_stage else offloading
     return LaneCosts(
         generate=Cost(

@@ -8,7 +8,7 @@ on the order in which lanes are listed.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -95,21 +95,20 @@ class LaneKinds:
         """The same kinds for fragments of another size."""
         return replace(self, fragment=_fragment_seconds(self.generate, fragment_size))
 
-    def by_number_of_gpus(self, devices: Sequence[Accelerator]) -> "LaneKinds":
-        """The same kinds of which those of several GPUs never train, whatever their memory."""
-        device_of = dict(zip(self.of_lane, devices, strict=True))
-        is_wide = np.array([device_of[kind].num_gpus > 1 for kind in range(self.number.size)])
+    def that_train(self, devices: Sequence[Accelerator], train: Callable[[Accelerator], bool]) -> "LaneKinds":
+        """The same kinds of which only those `train` for whose device that is true, whatever their memory. `devices`:
+        as in `within_memory`."""
+        trains = np.array([train(device) for device in self._devices(devices)])
         return replace(
             self,
-            ranks_to_train=np.where(is_wide, math.inf, self.ranks_to_train),
-            ranks_to_do_both=np.where(is_wide, math.inf, self.ranks_to_do_both),
+            ranks_to_train=np.where(trains, self.ranks_to_train, math.inf),
+            ranks_to_do_both=np.where(trains, self.ranks_to_do_both, math.inf),
         )
 
     def within_memory(self, work: Workload, devices: Sequence[Accelerator]) -> "LaneKinds":
         """The same kinds with what their devices have memory for. `devices`: of each lane of the pool, those that the
         kinds were made with."""
-        device_of = dict(zip(self.of_lane, devices, strict=True))
-        each = [device_of[kind] for kind in range(self.number.size)]
+        each = self._devices(devices)
         num_lanes = int(self.number.sum())
         return replace(
             self,
@@ -117,6 +116,11 @@ class LaneKinds:
             ranks_to_train=np.array([_fewest_ranks(work, device, MemoryRole.TRAINER, num_lanes) for device in each]),
             ranks_to_do_both=np.array([_fewest_ranks(work, device, MemoryRole.BOTH, num_lanes) for device in each]),
         )
+
+    def _devices(self, devices: Sequence[Accelerator]) -> list[Accelerator]:
+        """The device of each kind, where `devices` has that of each lane."""
+        device_of = dict(zip(self.of_lane, devices, strict=True))
+        return [device_of[kind] for kind in range(self.number.size)]
 
     @cached_property
     def num_lanes(self) -> int:
@@ -154,10 +158,7 @@ def _can_generate(work: Workload, device: Accelerator) -> bool:
 
 
 def _fewest_ranks(work: Workload, device: Accelerator, role: MemoryRole, most: int) -> float:
-    """The number of ranks, at most `most`, from which on a lane fits: sharded state takes less with more ranks. A lane
-    of several GPUs never does, since trainer lanes refuse them."""
-    if device.num_gpus > 1:
-        return math.inf
+    """The number of ranks, at most `most`, from which on a lane fits: sharded state takes less with more ranks."""
     if lane_memory(work, device, role).fits(device):
         return 1.0
     if not lane_memory(work, device, role, num_ranks=most).fits(device):

@@ -1,11 +1,13 @@
 """The bytes that a lane holds on its device, by what it does: a split whose lanes do not fit is not offered.
 
-    rollout   weights, adapter, decoder, one layer's activations of a fragment; of a lane of several GPUs what the first
-              one holds: all of it but the activations, of which each has its share
+    rollout   weights, adapter, decoder, one layer's activations of a fragment
     trainer   weights, trained parameters, gradients and optimizer state (sharded by ZeRO), copies of the policy,
               activations kept for the backward pass
     both      a trainer lane that generates too: the phase that holds more. LoRA generates on the same frozen weights;
               full tuning on a full copy of its own, which exists while it generates
+
+Of a lane of several GPUs it is what the first one holds. Activations are divided over them, sharded state over those of
+all trainer lanes; everything else each holds whole.
 
 A lane that generates also holds the networks of a reward lane that shares its card, with that process's own context.
 Before it loads any of that, a lane encodes the run's prompts: text encoders, and nothing beside them. Where they do not
@@ -95,8 +97,8 @@ class LaneMemory:
 
 
 def lane_memory(work: Workload, device: Accelerator, role: MemoryRole, *, num_ranks: int = 1) -> LaneMemory:
-    """What one lane of that role, in a gang of `num_ranks`, holds when it holds most: while encoding prompts, training,
-    publishing, generating, or switching between them."""
+    """What one lane of that role, in a gang of `num_ranks` lanes, holds when it holds most: while encoding prompts,
+    training, publishing, generating, or switching between them."""
     return _most_held(recomputing_on(work, device, role, num_ranks=num_ranks), device, role, num_ranks)
 
 
@@ -120,6 +122,7 @@ def recomputing_on(work: Workload, device: Accelerator, role: MemoryRole, *, num
 
 def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks: int) -> LaneMemory:
     trains, generates = role is not MemoryRole.ROLLOUT, role is not MemoryRole.TRAINER
+    num_ranks *= work.num_computing_gpus(device)
     scorers = scorers_bytes(work, device) if generates else 0.0
     encoding = _while_encoding(work, device)
     moments = [encoding] if replace(encoding, scorers=scorers).fits(device) else []
@@ -185,8 +188,8 @@ def _while_training(work: Workload, device: Accelerator, num_ranks: int, *, gene
         weights=between.weights + _gathered(work),
         # ZeRO 3 gathers the live adapter too.
         adapter=between.adapter + (work.trained_bytes if work.zero_stage == 3 and not work.is_full else 0.0),
-        copies=between.copies + _snapshot_beside(work, num_ranks),
-        activations=_training_activations(work),
+        copies=between.copies + _snapshot_beside(work, device, num_ranks),
+        activations=_training_activations(work) / work.num_computing_gpus(device),
         decoder=(decoder_weights(work) if generates or decodes_too else 0.0)
         + (decoding_bytes(work) + kept_bytes(work) if decodes_too else 0.0),
         trajectories=_trajectory_bytes(work) if generates else 0.0,
@@ -195,7 +198,7 @@ def _while_training(work: Workload, device: Accelerator, num_ranks: int, *, gene
 
 def _while_publishing(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
     between = _between_steps(work, device, num_ranks, generates=generates)
-    snapshot = _snapshot(work, num_ranks)
+    snapshot = _snapshot(work, _num_lanes(work, device, num_ranks))
     sent = min(snapshot, BROADCAST_SHARD_BYTES) if work.broadcasts else 0.0
     return replace(between, copies=between.copies + snapshot + sent)
 
@@ -209,7 +212,7 @@ def _while_switching(work: Workload, device: Accelerator, num_ranks: int) -> Lan
     return replace(
         between,
         weights=between.weights * (stays if work.is_full else 1.0) + (work.weights_bytes if is_built else 0.0),
-        copies=between.copies + _snapshot_beside(work, num_ranks),
+        copies=between.copies + _snapshot_beside(work, device, num_ranks),
         gradients=between.gradients * stays,
         optimizer=between.optimizer * stays,
     )
@@ -251,7 +254,7 @@ def _while_generating(work: Workload, device: Accelerator, num_ranks: int, *, tr
         generating,
         weights=generating.weights + (state.weights if has_two else 0.0),
         adapter=state.adapter,
-        copies=state.copies + _snapshot_beside(work, num_ranks),
+        copies=state.copies + _snapshot_beside(work, device, num_ranks),
         gradients=state.gradients * stays,
         optimizer=state.optimizer * stays,
     )
@@ -309,15 +312,20 @@ def _copies(work: Workload, num_ranks: int) -> float:
     return like_trained + shadow_weights
 
 
-def _snapshot(work: Workload, num_ranks: int) -> float:
-    """The version being published: a full adapter, or the rank's part of all weights."""
-    return work.published_bytes / (num_ranks if work.is_full else 1)
+def _num_lanes(work: Workload, device: Accelerator, num_ranks: int) -> int:
+    """The trainer lanes that so many ranks belong to."""
+    return num_ranks // work.num_computing_gpus(device)
 
 
-def _snapshot_beside(work: Workload, num_ranks: int) -> float:
+def _snapshot(work: Workload, num_lanes: int) -> float:
+    """The version being published: a full adapter, or the part of all weights that the first GPU of a lane copies."""
+    return work.published_bytes / (num_lanes if work.is_full else 1)
+
+
+def _snapshot_beside(work: Workload, device: Accelerator, num_ranks: int) -> float:
     """The version being published while the lane trains or generates: at staleness 1, and where lanes have received it
     and its copy is still on the way to the object store."""
-    return _snapshot(work, num_ranks) if work.copies.stale or work.broadcasts else 0.0
+    return _snapshot(work, _num_lanes(work, device, num_ranks)) if work.copies.stale or work.broadcasts else 0.0
 
 
 def _reserve(device: Accelerator) -> float:

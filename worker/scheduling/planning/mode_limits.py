@@ -52,6 +52,8 @@ class ModeLimits:
     size_is_known: bool = True
     """Whether the model has a profile of its own; otherwise every lane is assumed to have memory for it, because an
     assumed size must not rule out a split."""
+    gpus_per_trainer: int | None = None
+    """The GPUs of each lane that may train, which are equally many in a gang; `None` for any number, as in a bound."""
 
     @cached_property
     def kinds(self) -> LaneKinds:
@@ -137,10 +139,16 @@ class ModeLimits:
 
     def _fitting_kinds(self, fragment_size: int, max_staleness: int) -> LaneKinds:
         kinds = self.kinds.at_size(fragment_size)
-        if not self.size_is_known:
-            return kinds.by_number_of_gpus(self.devices)
-        work = self.work.with_fragment_size(fragment_size).at_staleness(max_staleness)
-        return kinds.within_memory(work, self.devices)
+        if self.size_is_known:
+            work = self.work.with_fragment_size(fragment_size).at_staleness(max_staleness)
+            kinds = kinds.within_memory(work, self.devices)
+        return kinds.that_train(self.devices, self.trains_on)
+
+    def trains_on(self, device: Accelerator) -> bool:
+        """Whether a lane of that device may train, memory aside."""
+        if self.gpus_per_trainer not in (None, device.num_gpus) or device.num_gpus not in self.work.training_widths:
+            return False
+        return not self.size_is_known or self.work.divided_shape.divides(device.num_gpus)
 
     def _of_size(self, mode: PlanningMode, fragment_size: int, *, lends: bool) -> dict[Split, float]:
         algebra = self.work.with_fragment_size(fragment_size).algebra

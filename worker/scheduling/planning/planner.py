@@ -27,7 +27,7 @@ from worker.scheduling.planning.measured_costs import costs_from_history
 from worker.scheduling.planning.memory import LaneMemory, MemoryRole, lane_memory
 from worker.scheduling.planning.mode_limits import ModeLimits
 from worker.scheduling.planning.modes import PlanningMode, allowed_modes
-from worker.scheduling.planning.planned_modes import planned_modes
+from worker.scheduling.planning.planned_modes import PlannedModes, planned_modes
 from worker.scheduling.planning.scoring_choice import ScoringChoice, scoring_choice
 from worker.scheduling.planning.split_search import SplitPoint, SplitResult
 from worker.scheduling.planning.workload import Workload
@@ -72,8 +72,8 @@ class PlanRequest:
             for algebra, kinds in self.algebras(staleness)
         )
 
-    def limits(self) -> ModeLimits:
-        """The pool's splits and their limits."""
+    def limits(self, gpus_per_trainer: int | None = None) -> ModeLimits:
+        """The pool's splits and their limits, of trainer lanes of so many GPUs; by default of any number."""
         return ModeLimits(
             work=self.work,
             costs=self.costs,
@@ -81,6 +81,7 @@ class PlanRequest:
             fragment_sizes=self.fragment_sizes,
             advantage_std=self.advantage_std,
             size_is_known=self.size_is_known,
+            gpus_per_trainer=gpus_per_trainer,
         )
 
 
@@ -148,12 +149,24 @@ def make_plan(request: PlanRequest, *, modes: Sequence[PlanningMode] | None = No
         ValueError: where the model does not fit the lanes in any mode.
     """
     modes = allowed_modes(request.wanted) if modes is None else modes
-    found = planned_modes(request.limits(), request.wanted, modes, only_best=only_best)
+    found = _by_widths(request, modes, only_best=only_best)
     split_results = found.split_results
     by_mode = {mode.name: _choice(request, split_results[mode.name]) for mode in modes if mode.name in split_results}
     if not by_mode:
         raise ValueError(_why_none_fits(request))
     return Plan(request=request, by_mode=by_mode, curves=found.curves)
+
+
+def _by_widths(request: PlanRequest, modes: Sequence[PlanningMode], *, only_best: bool) -> PlannedModes:
+    """What is planned for trainer lanes of each number of GPUs that could train, the faster one of each mode."""
+    of_mode: dict[str, SplitResult] = {}
+    curves: dict[str, tuple[SplitPoint, ...]] = {}
+    for width in sorted(_training_widths(request)):
+        found = planned_modes(request.limits(width), request.wanted, modes, only_best=only_best)
+        for name, split_result in found.split_results.items():
+            if name not in of_mode or split_result.batch_seconds < of_mode[name].batch_seconds:
+                of_mode[name], curves[name] = split_result, found.curves[name]
+    return PlannedModes(split_results=of_mode, curves=curves)
 
 
 def _why_none_fits(request: PlanRequest) -> str:
@@ -162,16 +175,23 @@ def _why_none_fits(request: PlanRequest) -> str:
 
 def _why_the_widths_do_not(request: PlanRequest) -> str | None:
     """Why the numbers of GPUs of the lanes leave none to train, or none to generate beside one that does."""
-    num_single = sum(device.num_gpus == 1 for device in request.devices)
-    if not num_single:
+    if not (widths := _training_widths(request)):
         return (
-            f"`devices` must have a lane of one GPU that trains, got {_names(request)}: lanes of several GPUs only "
-            "generate; choose a pool with lanes of one GPU, or have a pool admin set `gpus_per_lane` of a node to 1"
+            f"`devices` must have a lane that trains, got {_names(request)}: prompts, sizes or "
+            "`performance.context_parallel` do not let the GPUs of any share a training pass; choose a pool with lanes "
+            "of one GPU, or have a pool admin set `gpus_per_lane` of a node to 1"
         )
     refused = [device for device in request.devices if not request.work.can_be_generated_on(device)]
-    if request.size_is_known and refused and len(refused) + num_single == len(request.devices):
+    num_training = sum(device.num_gpus in widths for device in request.devices)
+    if request.size_is_known and refused and len(refused) + num_training == len(request.devices):
         return request.work.divided_shape.problem(refused[0].num_gpus)
     return None
+
+
+def _training_widths(request: PlanRequest) -> set[int]:
+    """The numbers of GPUs of the lanes that could train, memory aside."""
+    limits = request.limits()
+    return {device.num_gpus for device in request.devices if limits.trains_on(device)}
 
 
 def _names(request: PlanRequest) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec
-from worker.contracts.context_parallel import DividedShape
+from worker.contracts.context_parallel import DividedShape, training_problem
+from worker.contracts.device_names import MAX_GPUS_PER_LANE
 from worker.contracts.families import FAMILY_TRAITS, decodes_in_tiles
 from worker.contracts.names import Placement, Publishing, RewardDevice, Tuning
 from worker.contracts.performance import ContextParallel
@@ -153,7 +154,9 @@ class Workload:
     broadcasts: bool = False
     """Whether versions are broadcast to the memory of rollout lanes (`pipeline.publishing: direct`)."""
     spreads: bool = False
-    """Whether rollout lanes of several GPUs spread each prediction over them."""
+    """Whether lanes of several GPUs spread each prediction over them."""
+    training_widths: frozenset[int] = frozenset({1})
+    """The numbers of GPUs over which a lane can spread passes with gradients, as far as prompts decide it."""
     share_without_spread: float = 0.0
     """The share of draws of groups without spread. It depends on prompts, policy and reward, so a plan assumes 0 unless
     it is made for a run that has measured it: generation is then underestimated where groups are drawn again, and
@@ -192,6 +195,9 @@ class Workload:
             rewards_on=spec.lanes.rewards_on,
             broadcasts=spec.pipeline.publishing is Publishing.DIRECT,
             spreads=spec.kernels.context_parallel is ContextParallel.ULYSSES,
+            training_widths=frozenset(
+                number for number in range(1, MAX_GPUS_PER_LANE + 1) if training_problem(spec, number) is None
+            ),
         )
 
     @property
@@ -287,13 +293,22 @@ class Workload:
     @property
     def unit_flops(self) -> float:
         """Operations of one unit of training, whatever the algorithm trains on."""
+        return self.transformer_flops + self.decoded_flops
+
+    @property
+    def transformer_flops(self) -> float:
+        """Those of the transformer."""
         recomputed = self.num_recomputed_layers / self.profile.num_layers
         num_trained = self.passes.num_trained * (1 + BACKWARD_FORWARDS[self.tuning] + recomputed)
         num_judged = self._num_judged * (1 + (self.idle_share if self.zero_stage == 3 else 0.0))
         forwards = num_trained * (1 + self.idle_share) + num_judged
-        flops = self.passes.training.rows * forwards * self.profile.forward_flops(self.num_tokens)
+        return self.passes.training.rows * forwards * self.profile.forward_flops(self.num_tokens)
+
+    @property
+    def decoded_flops(self) -> float:
+        """Operations of decoding one unit of training where its gradient comes through the decoder."""
         # Forward and backward; the decoder's own weights are frozen, so they need no gradient.
-        return flops + 2 * self.decoding_flops if self.passes.goes_through_decoder else flops
+        return 2 * self.decoding_flops if self.passes.goes_through_decoder else 0.0
 
     @property
     def _num_sampled_rows(self) -> float:
@@ -312,7 +327,18 @@ class Workload:
         return self.denoising_flops + self.decoding_flops
 
     def exchanged_bytes(self, num_gpus: int) -> float:
-        """Bytes that each of `num_gpus` sends to the others to generate one trajectory, where predictions are spread.
+        """Bytes that each of `num_gpus` sends to the others to generate one trajectory, where passes are spread."""
+        return self._num_sampled_rows * self._bytes_of_pass(num_gpus)
+
+    def training_exchanged_bytes(self, num_gpus: int) -> float:
+        """Bytes that each of `num_gpus` sends to the others for one unit of training, where passes are spread: a
+        backward pass exchanges the gradients of what its forward pass did."""
+        recomputed = self.num_recomputed_layers / self.profile.num_layers
+        num_passes = self.passes.num_trained * (2 + recomputed) + self._num_judged
+        return self.passes.training.rows * num_passes * self._bytes_of_pass(num_gpus)
+
+    def _bytes_of_pass(self, num_gpus: int) -> float:
+        """Bytes that each of `num_gpus` sends to the others in a forward pass of one row.
 
         In each layer q, k, v and the output of attention change from tokens to heads or back by an all-to-all, in which
         a GPU keeps one of n parts of its tokens' values and sends the others: 4 · S/n · width · (n − 1)/n values
@@ -322,7 +348,7 @@ class Workload:
         profile = self.profile
         tokens = self.num_tokens + (0 if profile.cross_attends else profile.text_tokens)
         of_layer = 4 * tokens / num_gpus * profile.width * self.weight_bytes * (num_gpus - 1) / num_gpus
-        return self._num_sampled_rows * profile.num_layers * of_layer
+        return profile.num_layers * of_layer
 
     @property
     def divided_shape(self) -> DividedShape:
@@ -340,7 +366,7 @@ class Workload:
         return not self.spreads or self.divided_shape.divides(device.num_gpus)
 
     def num_computing_gpus(self, device: Accelerator) -> int:
-        """How many GPUs of a rollout lane compute its predictions."""
+        """How many GPUs of a lane compute its predictions."""
         return device.num_gpus if self.spreads else 1
 
     @property

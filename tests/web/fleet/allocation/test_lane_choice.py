@@ -8,9 +8,9 @@ from dataclasses import replace
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fleet.allocation.device_mixes import MAX_MIXES, gang_alike, mixes
+from fleet.allocation.device_mixes import MAX_MIXES, gang_alike, has_one_gpu, mixes
 from fleet.allocation.lane_choice import ChosenLanes, FreeLane, LaneDemand, choose_lanes
-from worker.contracts.device_names import can_train
+from worker.contracts.device_names import divided
 
 H100, L40S = "NVIDIA H100 80GB HBM3", "NVIDIA L40S"
 
@@ -225,14 +225,25 @@ NAMES = ("a", "b", "2 × a", "2 × b", "4 × a")
 widths_free = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 6))
 
 
-@given(free=widths_free, trainers=st.integers(0, 6), rollouts=st.integers(0, 6), order=st.permutations(NAMES))
-def test_no_lane_of_several_gpus_trains(free: dict[str, int], trainers: int, rollouts: int, order: list[str]) -> None:
-    found = gang_alike(free, trainers, rollouts, order)
-    single = sum(number for device, number in free.items() if can_train(device))
-    suffice = single >= trainers and sum(free.values()) >= trainers + rollouts
+@given(
+    free=widths_free,
+    trainers=st.integers(0, 6),
+    rollouts=st.integers(0, 6),
+    order=st.permutations(NAMES),
+    training=st.sets(st.sampled_from(NAMES)),
+)
+def test_trainer_lanes_can_train_and_have_equally_many_gpus(
+    free: dict[str, int], trainers: int, rollouts: int, order: list[str], training: set[str]
+) -> None:
+    found = gang_alike(free, trainers, rollouts, order, trains=training.__contains__)
+    of_width = Counter[int]()
+    for device in training:
+        of_width[divided(device)[0]] += free.get(device, 0)
+    suffice = max(of_width.values(), default=0) >= trainers and sum(free.values()) >= trainers + rollouts
     assert (found is not None) == suffice
     if found is not None:
-        assert all(can_train(device) for device in found[0])
+        assert training.issuperset(found[0])
+        assert len({divided(device)[0] for device in found[0]}) <= 1
         assert found[0] + found[1] <= Counter(free)
         assert (found[0].total(), found[1].total()) == (trainers, rollouts)
 
@@ -249,11 +260,11 @@ def test_rollout_takes_the_widest_lanes_where_they_come_first_and_the_narrowest_
 def test_every_mix_has_a_lane_that_can_train_where_there_is_one(
     free: dict[str, int], number: int, order: list[str]
 ) -> None:
-    found, single = mixes(free, number, order), sum(count for device, count in free.items() if can_train(device))
+    found, single = mixes(free, number, order), sum(count for device, count in free.items() if has_one_gpu(device))
     assert bool(found) == (sum(free.values()) >= number)
     assert all(mix.total() == number and mix <= Counter(free) for mix in found)
     if single:
-        assert all(any(can_train(device) for device in mix) for mix in found)
+        assert all(any(has_one_gpu(device) for device in mix) for mix in found)
 
 
 def test_reward_lanes_that_share_cards_are_on_the_nodes_of_lanes_that_generate_at_most_one_for_each() -> None:

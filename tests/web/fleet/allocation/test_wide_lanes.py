@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -16,8 +17,9 @@ from hypothesis import strategies as st
 from accounts.models import User
 from audit.models import AuditEntry
 from fleet.allocation.gpu_groups import gpu_groups
-from fleet.allocation.lane_choice import FreeLane
-from fleet.allocation.wide_lanes import MAX_GPUS_PER_LANE, regroup_all, set_gpus_per_lane
+from fleet.allocation.lane_choice import FreeLane, LaneDemand, choose_lanes
+from fleet.allocation.lane_locks import free_lanes_of
+from fleet.allocation.wide_lanes import regroup_all, set_gpus_per_lane
 from fleet.health.device_proof import compare
 from fleet.health.idleness import idle_gpus
 from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node, Pool, ServiceState
@@ -27,6 +29,7 @@ from fleet.services import WantedLanes, allocate, allocate_more, release
 from runs.spec_check import check_spec
 from tests.web.fleet.node_posts import alive, card, post_node
 from tests.web.lane_holders import held_by
+from worker.contracts.device_names import MAX_GPUS_PER_LANE
 from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
 from worker.contracts.node_reports import GpuReport, GpuTopology
@@ -35,6 +38,7 @@ from worker.contracts.run_spec import RunSpec
 H100 = "NVIDIA H100 80GB HBM3"
 TWO_AND_ONE = {"num_rollout": 2, "num_trainer": 1, "num_reward": 1}
 """One lane more than a node of 3 + 1 cards and another of one have lanes of one card."""
+OFF: dict[str, Any] = {"performance": {"context_parallel": "off"}}
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
 
 
@@ -86,7 +90,7 @@ def test_a_grant_and_a_use_of_such_a_lane_have_all_its_cards(admin: User, node: 
     assert compare(run_id, 1, {"rollout-0": ["GPU-0"]}) == ["rollout-0"], "a lane that sees one of two is no match"
 
 
-def test_lanes_of_several_cards_are_never_allocated_to_train(admin: User, node: Node) -> None:
+def test_lanes_of_several_cards_train_only_where_the_run_asks_for_them(admin: User, node: Node) -> None:
     set_gpus_per_lane(user=admin, node=node, number=2)
     assert allocate(holder=held_by(uuid.uuid4(), 1), wanted=THREE) is None
     assert pool_devices("default") == {f"2 × {H100}": 2}
@@ -101,19 +105,31 @@ def test_lanes_of_several_cards_are_never_allocated_to_train(admin: User, node: 
     assert free_devices(LaneKind.GPU, "default") == {}
 
 
+def test_further_trainer_lanes_have_as_many_cards_as_the_first(admin: User, node: Node) -> None:
+    set_gpus_per_lane(user=admin, node=node, number=2)
+    post_node(alive("small"), card("GPU-7", 0), card("GPU-8", 1))
+    wide = f"2 × {H100}"
+    demand = LaneDemand(trainers=Counter({wide: 1}), rollouts=Counter({H100: 1}), rewards=Counter({"cpu": 1}))
+    chosen = choose_lanes(free_lanes_of([LaneKind.GPU, LaneKind.CPU], pool="default"), demand)
+    holder = held_by(uuid.uuid4(), 1)
+    assert allocate(holder=holder, wanted=THREE, chosen=chosen) is not None
+    more = [WantedLanes(role=LaneRole.TRAINER, number=1)]
+    (grant,) = allocate_more(holder=holder, pool="default", wanted=more) or ()
+    assert len(grant.uuids) == 2
+    assert allocate_more(holder=holder, pool="default", wanted=more) is None, "the other free card is a lane of one"
+
+
 @pytest.mark.parametrize(
     ("gpus_per_lane", "changes", "path", "said"),
     [
-        (
-            2,
-            {},
-            "lanes.num_trainer",
-            r"must be ≤ 0 \(lanes of one GPU of the pool default\), got 1: .* `gpus_per_lane`",
-        ),
-        (2, {"pipeline": {"placement": "auto"}}, "lanes.num_trainer", "got 1: lanes of several GPUs only generate"),
+        (2, {}, "", ""),
+        (2, {"pipeline": {"placement": "auto"}}, "", ""),
+        (2, OFF, "lanes.num_trainer", r"must be ≤ 0 \(lanes of the pool default that .*, got 1: .* `gpus_per_lane`"),
+        (2, {**OFF, "pipeline": {"placement": "auto"}}, "lanes.num_trainer", "over which its passes can be spread"),
+        (2, {"sampling": {"max_sequence_length": 255}}, "lanes.num_trainer", "equally many GPUs"),
         (4, {"sampling": {"height": 480, "width": 832}}, "", ""),
         (4, {"sampling": {"height": 16, "width": 16}}, "performance.context_parallel", "4 GPUs, got auto: 4 does not "),
-        (4, {"sampling": {"height": 16, "width": 16}, "performance": {"context_parallel": "off"}}, "", ""),
+        (4, {"sampling": {"height": 16, "width": 16}, **OFF}, "", ""),
         (3, {}, "", ""),
         (3, {"lanes": TWO_AND_ONE}, "performance.context_parallel", "3 does not divide the .* tokens of a sample of "),
     ],

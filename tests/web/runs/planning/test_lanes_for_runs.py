@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from accounts.models import User
+from fleet.allocation.wide_lanes import set_gpus_per_lane
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import Gpu, Lane, Node
 from fleet.selectors import devices_by_lane, free_lanes, grants_of
@@ -63,6 +65,20 @@ def test_of_several_kinds_the_fastest_by_plan_is_taken_wherever_it_stands(
     reason = PlanRevision.objects.get(run=run).reason
     assert reason.startswith(f"4 × {H100}: the fastest of 2 choices among the free lanes (4 × {H100}, 4 × {L40S}); ")
     assert f"4 × {L40S} would reach " in reason
+
+
+@pytest.mark.parametrize("asked", [FIXED, AUTO], ids=["fixed", "auto"])
+def test_lanes_of_several_gpus_train_where_the_run_can_be_spread_over_them(
+    make_run: MakeRun, make_spec: MakeSpec, admin: User, asked: dict[str, Any]
+) -> None:
+    """Of FLUX.1, whose prompts of 512 tokens two GPUs divide."""
+    pool(a=(H100, 8))
+    set_gpus_per_lane(user=admin, node=Node.objects.get(), number=2)
+    model = {"path": "black-forest-labs/FLUX.1-dev", "family": "flux", "dtype": "bf16"}
+    run = make_run(spec=make_spec(**asked, base_model=model))
+    assert dispatch_waiting() == [run.pk]
+    assert devices_of(run)["trainer"].keys() == {f"2 × {H100}"}
+    assert working_devices(run) == {f"2 × {H100}": 4}
 
 
 def test_kinds_are_mixed_where_the_better_one_does_not_suffice(make_run: MakeRun, make_spec: MakeSpec) -> None:
