@@ -9,7 +9,6 @@ from rest_framework import serializers
 from api.serializers.answers import Answer, contract_field
 from api.serializers.bounded import MAX_ID, Labels, Moment, cursor, listed, name_to_find, page_limit
 from api.serializers.gpu_tests import GpuTestBody
-from fleet.allocation.wide_lanes import MAX_GPUS_PER_LANE
 from fleet.health.upkeep import LANE_ACTIONS, MAX_REASON_CHARS, PoolAction
 from fleet.health_rules import Health
 from fleet.models import LaneKind, StateChange
@@ -17,6 +16,7 @@ from fleet.pools.annotate import MAX_NOTES_CHARS, MAX_PRICE
 from fleet.states.standing import PoolState
 from runs.operation_ids import OperationKind, operation_id
 from runs.pool.pool_view import GpuRow, NodeRow
+from worker.contracts.device_names import MAX_GPUS_PER_LANE
 from worker.contracts.node_reports import GpuFaults, GpuIdentity, GpuLive, GpuTopology
 
 LANE_KINDS = [kind.value for kind in LaneKind]

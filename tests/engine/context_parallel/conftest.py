@@ -1,3 +1,3 @@
 """Tiny checkpoints of every family."""
 
-from tests.engine.models.conftest import checkpoint_of  # noqa: F401
+from tests.engine.models.conftest import checkpoint_of, restored_libraries  # noqa: F401

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from tests.engine.models.family_checks import run_spec_of
 from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
@@ -12,9 +14,11 @@ from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.stacked import next_latents_of
 from tests.engine.trainer.lent_generation import lend
 from worker.contracts.names import ModelFamily, Tuning
+from worker.contracts.performance import Compilation
 from worker.contracts.run_spec import RunSpec
 from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.trainer.rank import TrainerRank
+from worker.engine.types import PublishedShard
 
 GPUS_PER_LANE = 2
 NUM_STEPS = 2
@@ -30,9 +34,14 @@ class Case:
     tuning: Tuning = Tuning.LORA
     checkpointing: int = 0
     """Every how many blocks one is recomputed; none for 0."""
+    compilation: Compilation = Compilation.OFF
 
     def __str__(self) -> str:
-        return f"{self.family.value}-{self.config}-{self.tuning.value}-{self.checkpointing}"
+        return f"{self.family.value}-{self.config}-{self.tuning.value}-{self.checkpointing}-{self.compilation.value}"
+
+    @property
+    def is_captured(self) -> bool:
+        return self.compilation is not Compilation.OFF
 
     @property
     def spec(self) -> RunSpec:
@@ -44,11 +53,20 @@ class Case:
             tuning=self.tuning,
             sampling={"num_frames": 9 if is_clip else 1},
             batch={"micro_batch_size": 2},
-            algorithm={"kl_coefficient": 0.5},
+            # Every further kind of pass would be captured by itself, which takes seconds.
+            algorithm={"kl_coefficient": 0.0 if self.is_captured else 0.5},
             optimizer={"learning_rate": 1e-3},
             deepspeed={"config": self.config, "gradient_checkpointing": self.checkpointing, "overrides": overrides},
-            pipeline={"tag": "greedy"},
+            pipeline={"tag": "off" if self.is_captured else "greedy"},
+            performance={"compilation": self.compilation},
         )
+
+
+def lent_draw(trainer: TrainerRank, version: PublishedShard) -> torch.Tensor:
+    """The latents of a fragment that a lane draws while its gradients are open."""
+    generated = lend(trainer, version)
+    assert generated.trajectories is not None
+    return next_latents_of(generated.trajectories)
 
 
 def steps(trainer: TrainerRank, task: dict[str, Any]) -> dict[str, Any]:
@@ -61,9 +79,7 @@ def steps(trainer: TrainerRank, task: dict[str, Any]) -> dict[str, Any]:
         if is_first:
             if stats.num_pairs:
                 check_replay_gate(stats, spec.replay_bounds)
-            generated = lend(trainer, task["version"])
-            assert generated.trajectories is not None
-            result |= {"lent": next_latents_of(generated.trajectories), "pictures": generated.images}
+            result["lent"] = lent_draw(trainer, task["version"]) if trainer.sampler is not None else torch.empty(0)
         result |= {"num_pairs": stats.num_pairs, **trainer.commit()}
     return {**result, "version": trainer.version(1)}
 

@@ -1,6 +1,7 @@
 """Trainer lanes of two GPUs take the optimizer steps of one GPU but for rounding, over gloo: each GPU has the part of
 every gradient that its tokens have. Meanwhile they generate what one GPU generates."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.engine.rank_processes import run_rank_processes
 from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.gradient_recorder import relative_distance
 from worker.contracts.names import ModelFamily, Tuning
+from worker.contracts.performance import Compilation
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.context_parallel.spreading import check_trainable
 from worker.engine.errors import ModelLoadError
@@ -82,6 +84,16 @@ def test_every_family_whose_prompts_can_be_divided_trains_on_two_gpus(
     checkpoint_of: CheckpointOf, tmp_path: Path
 ) -> None:
     cases = [Case(family=family, checkpointing=1) for family in TRAINABLE]
+    assert_same_steps(cases, checkpoint_of, tmp_path, num_lanes=1)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("process_group", "restored_libraries")
+def test_captured_blocks_train_on_two_gpus(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
+    """Also where they are recomputed: the exchange of both directions is part of their graphs."""
+    captured = Case(compilation=Compilation.AOT_EAGER)
+    cases = [captured, replace(captured, family=ModelFamily.WAN, checkpointing=1)]
     assert_same_steps(cases, checkpoint_of, tmp_path, num_lanes=1)
 
 

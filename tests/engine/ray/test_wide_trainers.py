@@ -92,6 +92,17 @@ def test_a_gang_that_lost_one_gpu_of_a_lane_goes_on_from_its_checkpoint(
     assert until(lambda: not pids_of_actors("Trainer")), "no process outlives the run"
 
 
+def test_trainer_lanes_of_unlike_numbers_of_gpus_are_no_gang(
+    drive: Callable[..., Driven], make_spec: SpecMaker
+) -> None:
+    spec = make_spec(num_batches=1, lanes={"num_rollout": 1, "num_trainer": 2})
+    driven = drive(spec, lanes=tuple(widened(grant) if grant.lane == LANE else grant for grant in grants(spec)))
+    assert driven.finish() != 0
+    assert driven.states()[-1] == "failed"
+    said = driven.ingest.of_type("state")[-1]["reason"]
+    assert "must have equally many GPUs, got `trainer-0` 2, `trainer-1` 1" in said
+
+
 class FailingTrainer(TrainerActor):
     """A lane whose calls of `commit` fail as the number that it is given says."""
 
