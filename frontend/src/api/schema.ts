@@ -3217,7 +3217,7 @@ export interface components {
         };
         /**
          * ContextParallel
-         * @description How a rollout lane of several GPUs computes one prediction.
+         * @description How a lane of several GPUs computes one prediction.
          * @enum {string}
          */
         readonly ContextParallel: "auto" | "off" | "ulysses";
@@ -6389,9 +6389,10 @@ export interface components {
              */
             readonly attention: components["schemas"]["AttentionBackend"];
             /**
-             * @description How a rollout lane of several GPUs computes one prediction; of no effect on lanes of one. `auto` is usual, `off`
-             *     for comparing. Their number must divide the attention heads and the tokens of a sample: a run gets no other lanes,
-             *     and is refused where too few are left.
+             * @description How a lane of several GPUs computes one prediction; of no effect on lanes of one. `auto` is usual, `off` for
+             *     comparing: lanes then generate on their first GPU, and none of several trains. Their number must divide the
+             *     attention heads and the tokens of a sample, and to train those of a prompt: a run gets no other lanes, and is
+             *     refused where too few are left.
              * @default auto
              */
             readonly context_parallel: components["schemas"]["ContextParallel"];
