@@ -80,10 +80,13 @@ class RayHead:
             # Ray must not start 64 idle workers for 64 declared CPUs; actors start when a run needs them.
             "RAY_prestart_worker_first_driver": "0",
             "RAY_enable_worker_prestart": "0",
-            # Ray's records of every call and its own metrics, which Tandem reads nowhere.
+            # Ray's records of every call and its own metrics, which Tandem reads nowhere. What the dashboard and its
+            # agent measure of every process has no switch: an hour stands for never.
             "RAY_task_events_report_interval_ms": "0",
             "RAY_enable_timeline": "0",
             "RAY_enable_metrics_collection": "0",
+            "METRICS_RECORD_INTERVAL_S": "3600",
+            "REPORTER_UPDATE_INTERVAL_MS": "3600000",
             # An actor sets its visible devices from its lane, so Ray must not clear them for an actor without GPUs.
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
             "OMP_NUM_THREADS": inherited.get("OMP_NUM_THREADS", "1"),

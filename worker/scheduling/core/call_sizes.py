@@ -54,12 +54,15 @@ class CallSizes:
         return self._share(max(1, most), num_waiting, part)
 
     def _share(self, most: int, num_waiting: int, part: float | None) -> int:
-        """At most `most` of those that wait: equally many in each call of a single lane, or of one whose `part` is
-        known; otherwise half of an equal share, so that the first fragments come soon, the last calls are short and all
-        lanes end at about the same time (factoring: Hummel, Schonberg and Flynn, Communications of the ACM 35(8),
-        1992)."""
+        """At most `most` of those that wait: equally many in each call, give or take one, of a single lane, or of one
+        whose `part` is known; otherwise half of an equal share, so that the first fragments come soon, the last calls
+        are short and all lanes end at about the same time (factoring: Hummel, Schonberg and Flynn, Communications of
+        the ACM 35(8), 1992)."""
         num_lanes = self._lanes.num(self._generators)
-        if num_lanes > 1 and part is None:
+        if part is not None:
+            own = math.ceil(num_waiting * part)
+            return math.ceil(own / math.ceil(own / most))
+        if num_lanes > 1:
             return min(most, max(1, num_waiting // (2 * num_lanes)))
-        own = num_waiting if num_lanes == 1 or part is None else math.ceil(num_waiting * part)
-        return math.ceil(own / math.ceil(own / most))
+        # Training waits for the first call, so the larger ones come last.
+        return num_waiting // math.ceil(num_waiting / most)
