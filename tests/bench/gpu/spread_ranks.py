@@ -1,7 +1,8 @@
 """One card of a lane of several: `python -m tests.bench.gpu.spread_ranks RANK SIZE PORT`, from the stage `spread`.
 
-Every rank makes the same weights on its device. Rank 0 predicts alone, then all of them together as a rollout lane
-does: it leads, the others follow. It reports a row for each model.
+Every rank makes the same weights on its device. Rank 0 trains and predicts alone. Then all train together, as a trainer
+lane does, and predict together, as a rollout lane does: rank 0 leads, the others follow. It reports a row for each
+model.
 """
 
 import gc
@@ -18,6 +19,7 @@ from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.bench_shapes import BenchModel, Shapes, shapes_for
 from tests.bench.gpu.rank_reports import reporter
 from tests.bench.gpu.rates import compared, planned_device
+from tests.bench.gpu.spread_training import INPUT_SEED, TrainingPass, can_be_trained, trained_together
 from worker.contracts.performance import SPREADABLE_FAMILIES
 from worker.contracts.run_spec import RunSpec
 from worker.engine.context_parallel.calls import SpreadCalls, follow_calls
@@ -47,7 +49,7 @@ def main(rank: int, size: int, port: int) -> None:
             if rank == 0:
                 report(_led(each, shapes, size))
             else:
-                _followed(each, size)
+                _followed(each, shapes, size)
     torch.distributed.destroy_process_group()
 
 
@@ -65,8 +67,11 @@ def _led(loaded: LoadedModel, shapes: Shapes, size: int) -> Row:
         with torch.inference_mode():
             return prediction.predict(adapter)
 
+    training = _training(adapter, spec, loaded)
+    trained_alone = training.seconds(shapes.repeats), training.gradient()
     alone, alone_seconds = predict(), _seconds(predict, shapes.repeats)
     spread(adapter.transformer, lane_mesh(adapter.device, size))
+    trained = trained_together(training, trained_alone, size, shapes.repeats) if can_be_trained(spec, size) else {}
     calls = SpreadCalls(adapter.transformer, size)
     calls.begin()
     together, seconds = predict(), _seconds(predict, shapes.repeats)
@@ -79,14 +84,24 @@ def _led(loaded: LoadedModel, shapes: Shapes, size: int) -> Row:
         "share_of_ideal": alone_seconds / seconds / size,
         # Of parts of the tokens, products round differently.
         "largest_difference": float((together - alone).abs().max() / alone.std()),
+        **trained,
         "compared": _compared(loaded, spec, size, seconds),
     }
 
 
-def _followed(loaded: LoadedModel, size: int) -> None:
-    adapter = _adapter(loaded, spread_spec(loaded))
+def _followed(loaded: LoadedModel, shapes: Shapes, size: int) -> None:
+    spec = spread_spec(loaded)
+    adapter = _adapter(loaded, spec)
+    training = _training(adapter, spec, loaded)
     spread(adapter.transformer, lane_mesh(adapter.device, size))
+    if can_be_trained(spec, size):
+        trained_together(training, None, size, shapes.repeats)
     follow_calls(adapter.transformer, adapter.device)
+
+
+def _training(adapter: ModelAdapter, spec: RunSpec, loaded: LoadedModel) -> TrainingPass:
+    torch.manual_seed(INPUT_SEED)
+    return TrainingPass(adapter, Prediction.of(adapter, spec, loaded.model.sizes[0], 1))
 
 
 def _adapter(loaded: LoadedModel, spec: RunSpec) -> ModelAdapter:
