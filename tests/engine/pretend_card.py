@@ -36,6 +36,7 @@ NUM_BYTES = 2**30
 _aten = torch.ops.aten
 COPIES = {_aten.copy_.default, _aten._to_copy.default}
 """The operators that move tensors from one device to another."""
+INDEXING = {torch.Tensor.__getitem__, torch.Tensor.__setitem__}
 _PINNED = PinnedMemory()
 _LIVE: dict[int, weakref.ref["CardTensor"]] = {}
 """The tensors of the device, by their ids."""
@@ -102,13 +103,15 @@ class _Card(TorchDispatchMode):
 
 
 class _Constructors(TorchFunctionMode):
-    """`torch.tensor` fills memory that it asks of the device itself, below what `_Card` sees; and what is pinned is
-    known here."""
+    """`torch.tensor`, and a list among indices, fill memory that they ask of the device themselves, below what `_Card`
+    sees; and what is pinned is known here."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func is torch.Tensor.is_pinned:
             return _PINNED.is_pinned(args[0])
+        if func in INDEXING and isinstance(args[0], CardTensor):
+            return func(args[0], _with_tensors(args[1]), *args[2:], **kwargs)
         device = kwargs.get("device")
         if func not in (torch.tensor, torch.as_tensor) or device is None or torch.device(device).type != NAME:
             return func(*args, **kwargs)
@@ -246,6 +249,13 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     # An operator in place returns its argument.
     known = {id(each.values): each for each in tensors if isinstance(each, CardTensor)}
     return tree_map(lambda each: _card_tensor(each, known) if _is_plain(each) else each, result)
+
+
+def _with_tensors(index: Any) -> Any:
+    """An index whose lists of rows are tensors of the device."""
+    if isinstance(index, list):
+        return torch.tensor(index).to(DEVICE)
+    return tuple(_with_tensors(each) for each in index) if isinstance(index, tuple) else index
 
 
 def _refuse_cpu(func: Any, others: list[torch.Tensor]) -> None:

@@ -93,7 +93,7 @@ def test_memory_of_the_pretended_card_is_counted_and_freed(printed: str) -> None
         pytest.param(IN_FAST_TESTS, len(IN_FAST_TESTS), id="some"),
         pytest.param(RUN[:9], 9, marks=pytest.mark.slow, id="stages"),
         pytest.param(RUN[9:], len(RUN) - 9, marks=pytest.mark.slow, id="all others"),
-        pytest.param((STAGES_OF_THE_KIT,), 8, marks=pytest.mark.slow, id="the kit"),
+        pytest.param((STAGES_OF_THE_KIT,), 9, marks=pytest.mark.slow, id="the kit"),
     ],
 )
 def test_gpu_tests_with_their_helpers_pass_on_the_pretended_card(names: tuple[str, ...], number: int) -> None:

@@ -9,7 +9,7 @@ from tests.bench.gpu.bench_models import main_model
 from tests.bench.gpu.bench_report import BenchReport
 from tests.bench.gpu.machine_facts import machine_facts
 from tests.bench.gpu.stage_runner import GpuBench, StageRun, run_stages
-from tests.bench.gpu.stages import ceilings, decoding, families, offload, versions
+from tests.bench.gpu.stages import ceilings, decoding, families, offload, scorers, versions
 from tests.bench.gpu.stages.training import Step, measure_step
 from tests.engine.gpu_bench.conftest import QUICK, RunStages
 from tests.engine.pretend_card import NUM_BYTES
@@ -20,6 +20,7 @@ STAGES: dict[str, StageRun] = {
     "decoding": decoding.run,
     "families": families.run,
     "offload": offload.run,
+    "scorers": scorers.run,
 }
 """The others take a minute, compile, count kernels or run under autocast, which the pretended card has not, or need a
 second process or card."""
