@@ -12,7 +12,7 @@ from tests.bench.gpu.stage_runner import GpuBench, StageRun, run_stages
 from tests.bench.gpu.stages import ceilings, decoding, families, offload, scorers, versions
 from tests.bench.gpu.stages.training import Step, measure_step
 from tests.engine.gpu_bench.conftest import QUICK, RunStages
-from tests.engine.pretend_card import NUM_BYTES
+from tests.engine.pretend_accelerator import NUM_BYTES
 
 STAGES: dict[str, StageRun] = {
     "ceilings": ceilings.run,
