@@ -126,7 +126,7 @@ def test_autocast_on_the_pretended_card_casts_for_the_operators_that_it_does_on_
         pytest.param(SHARDED[:4], 4, marks=pytest.mark.slow, id="ZeRO 3"),
         pytest.param(SHARDED[4:], 4, marks=pytest.mark.slow, id="ZeRO 3 with all weights and offloading"),
         pytest.param(OTHERS, len(OTHERS), marks=pytest.mark.slow, id="all others"),
-        pytest.param((STAGES_OF_THE_KIT,), 9, marks=pytest.mark.slow, id="the kit"),
+        pytest.param((STAGES_OF_THE_KIT,), 11, marks=pytest.mark.slow, id="the kit"),
     ],
 )
 def test_gpu_tests_with_their_helpers_pass_on_the_pretended_card(names: tuple[str, ...], number: int) -> None:
