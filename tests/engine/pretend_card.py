@@ -1,44 +1,43 @@
-"""A device that computes on the CPU and is not the CPU: what mixes its tensors with the CPU's fails as on a card.
+"""Devices that compute on the CPU and are not the CPU: what mixes their tensors with the CPU's fails as on a card.
 
 A process calls `pretend` before it makes its first tensor of the device; it cannot be undone, so tests run it in a
-process of their own (`on_pretend_card`). Invariant: values are real, so helpers run from end to end; a tensor of the
-device and one of the CPU with a dimension never meet in an operator other than a copy.
+process of their own (`on_pretend_card`). Invariant: values are real, so helpers run from end to end; tensors with a
+dimension of two devices, of which one may be the CPU, never meet in an operator other than a copy.
 """
 
 import weakref
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from threading import Thread
 from typing import Any
 from unittest.mock import patch
 
 import torch
 from deepspeed.accelerator import get_accelerator, set_accelerator
-from deepspeed.accelerator.cpu_accelerator import CPU_Accelerator
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
-from tests.engine.pretend_memory import (
-    STREAMS,
-    CardEvent,
-    CardStorage,
-    CardStream,
-    PinnedMemory,
-    is_not_waited_for,
-    num_bytes_of,
+from tests.engine.pretend_accelerator import (
+    MEMORY,
+    NAME,
+    PINNED,
+    Accelerator,
+    Generator,
+    Module,
+    current_card,
+    memory_info,
 )
+from tests.engine.pretend_autocast import autocast_on_cards
+from tests.engine.pretend_memory import STREAMS, CardStorage, is_not_waited_for
 
-NAME = "pretend"
-DEVICE = f"{NAME}:0"
-NUM_BYTES = 2**30
-"""The device's memory: many times what a tiny model takes."""
 _aten = torch.ops.aten
 COPIES = {_aten.copy_.default, _aten._to_copy.default}
 """The operators that move tensors from one device to another."""
-_PINNED = PinnedMemory()
+INDEXING = {torch.Tensor.__getitem__, torch.Tensor.__setitem__}
+SET_DATA = torch.Tensor.data.__set__
 _LIVE: dict[int, weakref.ref["CardTensor"]] = {}
-"""The tensors of the device, by their ids."""
+"""The tensors of all cards, by their ids."""
 
 
 class CardTensor(torch.Tensor):
@@ -47,19 +46,25 @@ class CardTensor(torch.Tensor):
     values: torch.Tensor
 
     @staticmethod
-    def __new__(cls, values: torch.Tensor) -> "CardTensor":
+    def __new__(cls, values: torch.Tensor, card: torch.device) -> "CardTensor":
         made: CardTensor = torch.Tensor._make_wrapper_subclass(
             cls,
             values.shape,
             strides=values.stride(),
             storage_offset=values.storage_offset(),
             dtype=values.dtype,
-            device=torch.device(DEVICE),
+            device=card,
         )
         made.values = values
-        key = id(made)
-        _LIVE[key] = weakref.ref(made, lambda _: _LIVE.pop(key, None))
+        made.hold()
         return made
+
+    def hold(self) -> None:
+        """Count the memory of the values as the card's, for as long as this lives."""
+        key = id(self)
+        MEMORY.hold(key, self.values.untyped_storage(), self.device)
+        if key not in _LIVE:
+            _LIVE[key] = weakref.ref(self, lambda _: _forget(key))
 
     def __repr__(self, *, tensor_contents: object = None) -> str:
         return f"CardTensor({self.values})"
@@ -70,8 +75,12 @@ class CardTensor(torch.Tensor):
 
     @data.setter
     def data(self, other: torch.Tensor) -> None:
+        if not isinstance(other, CardTensor):
+            _become(self, other)
+            return
         torch.Tensor.data.__set__(self, other)
-        self.values = other.values if isinstance(other, CardTensor) else other
+        self.values = other.values
+        self.hold()
 
     def new_tensor(self, data: Any, **options: Any) -> torch.Tensor:
         return torch.tensor(data, **{"dtype": self.dtype, "device": self.device, **options})
@@ -83,11 +92,11 @@ class CardTensor(torch.Tensor):
         """Memory is freed with its last tensor, whatever stream uses it: copies keep their own."""
 
     def untyped_storage(self) -> Any:
-        return CardStorage(self.values.untyped_storage(), self.device)
+        return CardStorage(self.values.untyped_storage(), self.device, MEMORY)
 
     def set_(self, source: Any, *place: Any) -> torch.Tensor:
         assert isinstance(source, CardStorage) and not place, "only whole storages are looked at through a new tensor"
-        return CardTensor(self.values.set_(source.memory))
+        return CardTensor(self.values.set_(source.memory), source.device)
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -102,179 +111,143 @@ class _Card(TorchDispatchMode):
 
 
 class _Constructors(TorchFunctionMode):
-    """`torch.tensor` fills memory that it asks of the device itself, below what `_Card` sees; and what is pinned is
-    known here."""
+    """What does its work below what `_Card` sees: `torch.tensor`, and a list among indices, fill memory that they ask
+    the device for, and `data` gives a tensor the memory of another device. And what is pinned is known here."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func is torch.Tensor.is_pinned:
-            return _PINNED.is_pinned(args[0])
+            return PINNED.is_pinned(args[0])
+        if func in INDEXING and isinstance(args[0], CardTensor):
+            return func(args[0], _with_tensors(args[1], args[0].device), *args[2:], **kwargs)
+        if func == SET_DATA and isinstance(args[1], CardTensor) and not isinstance(args[0], CardTensor):
+            return _become(*args)
         device = kwargs.get("device")
         if func not in (torch.tensor, torch.as_tensor) or device is None or torch.device(device).type != NAME:
             return func(*args, **kwargs)
         return func(*args, **{**kwargs, "device": "cpu"}).to(device)
 
 
-class _Module:
-    """What `torch.get_device_module` finds."""
-
-    @staticmethod
-    def is_available() -> bool:
-        return True
-
-    @staticmethod
-    def is_initialized() -> bool:
-        return True
-
-    @staticmethod
-    def device_count() -> int:
-        return 1
-
-    @staticmethod
-    def current_device() -> int:
-        return 0
-
-    @staticmethod
-    def get_device_name(device: object = None) -> str:
-        return "Pretend Card 0"
-
-    @staticmethod
-    def _is_in_bad_fork() -> bool:
-        return False
-
-    @staticmethod
-    def get_amp_supported_dtype() -> list[torch.dtype]:
-        return [torch.bfloat16, torch.float16]
-
-    @staticmethod
-    def manual_seed_all(seed: int) -> None:
-        pass
-
-
-class _Accelerator(CPU_Accelerator):
-    """DeepSpeed's of the CPU, but for the device that it names and for streams, which a card has."""
-
-    def device_name(self, device_index: int | None = None) -> str:
-        return NAME if device_index is None else f"{NAME}:{device_index}"
-
-    def current_device_name(self) -> str:
-        return DEVICE
-
-    def is_synchronized_device(self) -> bool:
-        return False
-
-    def Stream(self, *args: object, **kwargs: object) -> CardStream:  # noqa: N802 DeepSpeed calls it so
-        return STREAMS.made()
-
-    def Event(self, **kwargs: object) -> CardEvent:  # noqa: N802 DeepSpeed calls it so
-        return CardEvent()
-
-    def current_stream(self, device_index: int | None = None) -> CardStream:
-        return STREAMS.current
-
-    def synchronize(self, device_index: int | None = None) -> None:
-        STREAMS.synchronize()
-
-    def pin_memory(self, tensor: torch.Tensor, align_bytes: int = 1) -> torch.Tensor:
-        return _PINNED.pinned(tensor)
-
-    def is_pinned(self, tensor: torch.Tensor) -> bool:
-        return _PINNED.is_pinned(tensor)
-
-    def max_memory_allocated(self, device_index: int | None = None) -> int:
-        """What is held now: a peak is not known."""
-        return self.memory_allocated()
-
-    def memory_allocated(self, device_index: int | None = None) -> int:
-        live = [tensor for each in list(_LIVE.values()) if (tensor := each()) is not None]
-        return num_bytes_of(tensor.values for tensor in live)
-
-    def stream(self, stream: CardStream) -> AbstractContextManager[CardStream]:
-        return STREAMS.entered(stream)
-
-
-class _Generator(torch.Generator):
-    """One of the device is one of the CPU, on which its operators run."""
-
-    def __new__(cls, device: Any = "cpu") -> "_Generator":
-        return super().__new__(cls, "cpu" if torch.device(device).type == NAME else device)
-
-
-def _memory_info(device: object = None) -> tuple[int, int]:
-    """Free and all bytes, as `torch.accelerator.get_memory_info`."""
-    return NUM_BYTES - get_accelerator().memory_allocated(), NUM_BYTES
-
-
 @contextmanager
 def pretend() -> Iterator[torch.device]:
-    """Within it the accelerator is the pretended device."""
-    _setup_privateuseone_for_python_backend(rename=NAME, backend_module=_Module())
+    """Within it the accelerators are the pretended cards; the first one is current."""
+    _setup_privateuseone_for_python_backend(rename=NAME, backend_module=Module())
     before = get_accelerator()
-    set_accelerator(_Accelerator())
+    set_accelerator(Accelerator())
+    autocast_on_cards()
     try:
-        # In this thread alone are the modes below entered.
         with ExitStack() as stack:
-            stack.enter_context(patch.object(torch, "Generator", _Generator))
-            stack.enter_context(patch.object(torch.accelerator, "get_memory_info", _memory_info))
+            stack.enter_context(patch.object(torch, "Generator", Generator))
+            stack.enter_context(patch.object(torch.accelerator, "get_memory_info", memory_info))
+            stack.enter_context(patch.object(Thread, "run", _with_modes(Thread.run)))
             stack.enter_context(torch.autograd.set_multithreading_enabled(False))
             stack.enter_context(_Card())
             stack.enter_context(_Constructors())
-            yield torch.device(DEVICE)
+            yield current_card()
     finally:
         set_accelerator(before)
 
 
+def _with_modes(run: Callable[[Thread], None]) -> Callable[[Thread], None]:
+    """`Thread.run`, in which the modes are entered too: each thread has its own."""
+
+    def entered(thread: Thread) -> None:
+        with _Card(), _Constructors():
+            run(thread)
+
+    return entered
+
+
 def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    tensors = [each for each in tree_flatten((args, kwargs))[0] if isinstance(each, torch.Tensor)]
-    on_card = [isinstance(each, CardTensor) for each in tensors]
+    tensors: list[torch.Tensor] = []
+    plain_args, plain_kwargs = _on_cpu(args, tensors), _on_cpu(kwargs, tensors)
+    on_card = [each for each in tensors if isinstance(each, CardTensor)]
     # In inference mode `to` comes here whole, with the device at its place.
     is_copy = func in COPIES or func.overloadpacket is _aten.to
-    if not is_copy and any(on_card):
-        _refuse_cpu(func, [each for each, is_card in zip(tensors, on_card, strict=True) if not is_card])
+    if not is_copy and on_card:
+        _refuse_others(func, tensors, on_card)
     asked = kwargs.get("device", next((each for each in args if isinstance(each, torch.device)), None))
-    makes_card = any(on_card) if asked is None else torch.device(asked).type == NAME
+    card = on_card[0].device if on_card and asked is None else _card(asked)
     if func is _aten.copy_.default:
-        makes_card = on_card[0]
-        if not makes_card and _PINNED.is_pinned(tensors[0]) and is_not_waited_for(args, kwargs):
-            STREAMS.current.begin_copy(tensors[0], _on_cpu(tensors[1]))
-            return tensors[0]
-    if any(on_card) and (func is _aten._local_scalar_dense.default or (is_copy and not makes_card)):
+        target = tensors[0]
+        card = target.device if isinstance(target, CardTensor) else None
+        if card is None and on_card and PINNED.is_pinned(target) and is_not_waited_for(args, kwargs):
+            STREAMS.current.begin_copy(target, plain_args[1])
+            return target
+    if on_card and (func is _aten._local_scalar_dense.default or (is_copy and card is None)):
         STREAMS.current.synchronize()
-    result = func(*_on_cpu(args), **_on_cpu(kwargs))
-    if not makes_card:
+    result = func(*plain_args, **plain_kwargs)
+    if card is None:
         return result
     # An operator in place returns its argument.
-    known = {id(each.values): each for each in tensors if isinstance(each, CardTensor)}
-    return tree_map(lambda each: _card_tensor(each, known) if _is_plain(each) else each, result)
+    known = {id(each.values): each for each in on_card}
+    return _on_card(result, card, known)
 
 
-def _refuse_cpu(func: Any, others: list[torch.Tensor]) -> None:
+def _card(asked: Any) -> torch.device | None:
+    """The card that `asked`, a device as an operator gets it, is."""
+    device = None if asked is None else torch.device(asked)
+    if device is None or device.type != NAME:
+        return None
+    return current_card() if device.index is None else device
+
+
+def _refuse_others(func: Any, tensors: list[torch.Tensor], on_card: list[CardTensor]) -> None:
     """As torch does: a CPU tensor without dimensions counts as a number."""
-    wrong = next((each for each in others if each.dim()), None)
+    card = next((each for each in on_card if each.dim()), on_card[0]).device
+    wrong = next((each for each in tensors if each.dim() and each.device != card), None)
     if wrong is not None:
         raise RuntimeError(
-            f"Expected all tensors to be on the same device, but found at least two devices, {DEVICE} and cpu! "
-            f"({func}, a tensor of {tuple(wrong.shape)})"
+            f"Expected all tensors to be on the same device, but found at least two devices, {card} and "
+            f"{wrong.device}! ({func}, a tensor of {tuple(wrong.shape)})"
         )
 
 
-def _card_tensor(values: torch.Tensor, known: dict[int, CardTensor]) -> CardTensor:
-    if (found := known.get(id(values))) is not None:
+def _become(tensor: torch.Tensor, other: torch.Tensor) -> None:
+    """Give `tensor`, which stays the same object, the memory of `other`, which is on another device."""
+    alias: torch.Tensor = torch.nn.Parameter(other.detach(), requires_grad=tensor.requires_grad)
+    own = {name: value for name, value in vars(tensor).items() if name != "values"}
+    for each in (tensor, alias):
+        _forget(id(each))
+    torch.utils.swap_tensors(tensor, alias)
+    vars(tensor).update(own)
+    if isinstance(tensor, CardTensor):
+        tensor.hold()
+
+
+def _forget(key: int) -> None:
+    MEMORY.release(key)
+    _LIVE.pop(key, None)
+
+
+def _with_tensors(index: Any, card: torch.device) -> Any:
+    """An index whose lists of rows are tensors of the device."""
+    if isinstance(index, list):
+        return torch.tensor(index).to(card)
+    return tuple(_with_tensors(each, card) for each in index) if isinstance(index, tuple) else index
+
+
+def _on_card(result: Any, card: torch.device, known: dict[int, CardTensor]) -> Any:
+    """The result of an operator, with tensors of the card for those that it made."""
+    if isinstance(result, list | tuple):
+        return type(result)(_on_card(each, card, known) for each in result)
+    if not isinstance(result, torch.Tensor) or isinstance(result, CardTensor):
+        return result
+    if (found := known.get(id(result))) is not None:
         return found
     # In inference mode too, a view of a tensor from outside is one that autograd may record.
-    with torch.inference_mode(values.is_inference()):
-        return CardTensor(values)
+    with torch.inference_mode(result.is_inference()):
+        return CardTensor(result, card)
 
 
-def _is_plain(value: object) -> bool:
-    return isinstance(value, torch.Tensor) and not isinstance(value, CardTensor)
-
-
-def _on_cpu(tree: Any) -> Any:
-    def one(each: Any) -> Any:
-        if isinstance(each, CardTensor):
-            return each.values
-        is_card = isinstance(each, torch.device) and each.type == NAME
-        return torch.device("cpu") if is_card else each
-
-    return tree_map(one, tree)
+def _on_cpu(value: Any, tensors: list[torch.Tensor]) -> Any:
+    """An argument as the CPU gets it; its tensors are added to `tensors`."""
+    if isinstance(value, torch.Tensor):
+        tensors.append(value)
+        return value.values if isinstance(value, CardTensor) else value
+    if isinstance(value, list | tuple):
+        return type(value)(_on_cpu(each, tensors) for each in value) if type(value) in (list, tuple) else value
+    if isinstance(value, dict):
+        return {name: _on_cpu(each, tensors) for name, each in value.items()}
+    is_card = isinstance(value, torch.device) and value.type == NAME
+    return torch.device("cpu") if is_card else value

@@ -5,20 +5,81 @@ by a copy on it that is waited for: what reads earlier reads what lay there befo
 device is freed with its last tensor or by resizing its storage, and counted.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import local
 from typing import Any
 
 import torch
 
 
+class CardMemory:
+    """How much memory of each card its tensors hold, which several of them may share, and held at most."""
+
+    def __init__(self) -> None:
+        self._storage_of: dict[int, int] = {}
+        """Of each tensor, by whatever key its owner has for it."""
+        self._held: dict[int, _Held] = {}
+        """By storage."""
+        self._allocated: defaultdict[torch.device, int] = defaultdict(int)
+        self._peak: defaultdict[torch.device, int] = defaultdict(int)
+
+    def hold(self, key: int, storage: torch.UntypedStorage, device: torch.device) -> None:
+        """A tensor has come to lie in `storage`."""
+        self.release(key)
+        name = storage._cdata
+        self._storage_of[key] = name
+        if name not in self._held:
+            self._held[name] = _Held(device)
+        self._held[name].num_tensors += 1
+        self.resized(storage)
+
+    def release(self, key: int) -> None:
+        """A tensor does not lie in its storage any more."""
+        name = self._storage_of.pop(key, None)
+        if name is None:
+            return
+        held = self._held[name]
+        held.num_tensors -= 1
+        if not held.num_tensors:
+            self._allocated[held.device] -= self._held.pop(name).num_bytes
+
+    def resized(self, storage: torch.UntypedStorage) -> None:
+        """The size of `storage` may have changed."""
+        if (held := self._held.get(storage._cdata)) is None:
+            return
+        self._allocated[held.device] += storage.nbytes() - held.num_bytes
+        held.num_bytes = storage.nbytes()
+        self._peak[held.device] = max(self._peak[held.device], self._allocated[held.device])
+
+    def allocated(self, device: torch.device) -> int:
+        return self._allocated[device]
+
+    def peak(self, device: torch.device) -> int:
+        return self._peak[device]
+
+    def reset_peak(self, device: torch.device) -> None:
+        self._peak[device] = self._allocated[device]
+
+
+@dataclass(slots=True)
+class _Held:
+    """A storage that tensors of a card lie in."""
+
+    device: torch.device
+    num_tensors: int = 0
+    num_bytes: int = 0
+
+
 class CardStorage:
     """The storage of a tensor of the device: its memory is one of the CPU's."""
 
-    def __init__(self, memory: torch.UntypedStorage, device: torch.device) -> None:
+    def __init__(self, memory: torch.UntypedStorage, device: torch.device, held: CardMemory) -> None:
         self.memory = memory
         self.device = device
+        self._held = held
 
     def nbytes(self) -> int:
         return self.memory.nbytes()
@@ -31,6 +92,7 @@ class CardStorage:
 
     def resize_(self, num_bytes: int) -> None:
         self.memory.resize_(num_bytes)
+        self._held.resized(self.memory)
 
 
 class CardStream:
@@ -87,13 +149,13 @@ class Streams:
     """The current stream of each thread; all have one default."""
 
     def __init__(self) -> None:
-        self._default = CardStream()
+        self.default = CardStream()
         self._of_thread = local()
-        self._all: list[CardStream] = [self._default]
+        self._all: list[CardStream] = [self.default]
 
     @property
     def current(self) -> CardStream:
-        stream: CardStream = getattr(self._of_thread, "stream", self._default)
+        stream: CardStream = getattr(self._of_thread, "stream", self.default)
         return stream
 
     def made(self, *_: object, **__: object) -> CardStream:
@@ -132,12 +194,6 @@ class PinnedMemory:
     def is_pinned(self, tensor: torch.Tensor) -> bool:
         at = tensor.untyped_storage().data_ptr()
         return any(storage.data_ptr() == at for storage in self._pinned)
-
-
-def num_bytes_of(values: Iterable[torch.Tensor]) -> int:
-    """The memory of tensors, which several of them may share."""
-    storages = {storage.data_ptr(): storage.nbytes() for storage in (each.untyped_storage() for each in values)}
-    return sum(storages.values())
 
 
 def is_not_waited_for(args: Any, kwargs: Any) -> bool:

@@ -16,20 +16,30 @@ RESUMED = "test_resuming_is_bitwise_equal_when_deterministic"
 IDLE = "test_idle_state_is_offloaded_and_reloaded_bit_for_bit"
 OFFLOADED = "test_an_offloaded_optimizer_takes_the_same_steps_and_lies_on_the_host"
 FULL = "test_full_fine_tuning_trains_lends_and_publishes"
-RUN = (
-    *(f"{ON_A_CARD}::{test}[{stage}]" for test in (REPLAYED, RESUMED, LENT, IDLE) for stage in (0, 1, 2)),
-    f"{ON_A_CARD}::{FULL}[zero0-fp32]",
-    f"{ON_A_CARD}::{FULL}[zero2-bf16]",
-    f"{ON_A_CARD}::{OFFLOADED}[zero1_cpuoffload]",
-    f"{ON_A_CARD}::test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures",
+PEAK = "test_recomputed_blocks_lower_the_peak_and_change_no_gradient"
+EVERY_STAGE = (REPLAYED, RESUMED, LENT, IDLE)
+UNSHARDED = tuple(f"{ON_A_CARD}::{test}[{stage}]" for test in EVERY_STAGE for stage in (0, 1, 2))
+SHARDED = (
+    *(f"{ON_A_CARD}::{test}[3]" for test in (*EVERY_STAGE, PEAK)),
+    f"{ON_A_CARD}::{FULL}[zero3-bf16]",
+    f"{ON_A_CARD}::{OFFLOADED}[zero3_optimizer_cpuoffload]",
+    f"{ON_A_CARD}::{OFFLOADED}[zero3_cpuoffload]",
+)
+IN_FAST_TESTS = (
     f"{ON_A_CARD}::test_a_bf16_base_replays_close_to_what_it_drew",
     f"{ON_A_CARD}::{OFFLOADED}[zero2_cpuoffload]",
     "tests/gpu/test_staged_versions.py",
+    f"{STAGES_OF_THE_KIT}::test_the_head_of_a_report_names_the_card",
+)
+OTHERS = (
+    f"{ON_A_CARD}::{FULL}[zero0-fp32]",
+    f"{ON_A_CARD}::{FULL}[zero2-bf16]",
+    f"{ON_A_CARD}::{PEAK}[0]",
+    f"{ON_A_CARD}::{OFFLOADED}[zero1_cpuoffload]",
+    f"{ON_A_CARD}::test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures",
     "tests/gpu/test_steps_on_an_accelerator.py::test_one_wrong_element_is_found",
 )
-"""The others need what only a card has: a peak of its memory, rates, or a second card. DeepSpeed's ZeRO 3 gives a
-parameter of the CPU memory of the device, which pretended tensors cannot share."""
-IN_FAST_TESTS = (*RUN[-4:-1], f"{STAGES_OF_THE_KIT}::test_the_head_of_a_report_names_the_card")
+"""What is left of `tests/gpu` needs what only a card has: its rates, all of its memory, NCCL, a process of its own."""
 
 SCRIPT = """
 import torch
@@ -57,8 +67,18 @@ with pretend() as card:
     float(ones.sum())
     print("pinned", host.is_pinned(), float(unwaited), float(host.sum()))
     held = accelerator.memory_allocated()
+    accelerator.reset_peak_memory_stats()
     ones.untyped_storage().resize_(0)
     print("freed", held - accelerator.memory_allocated())
+    (2 * parameter * torch.ones(1000, 1, 1, device=card)).sum()
+    print("peak", accelerator.max_memory_allocated() - held, "held", accelerator.memory_allocated() - held)
+
+    layer = torch.nn.Linear(4, 2).to(card)
+    with torch.autocast(card.type, torch.bfloat16):
+        half = layer(torch.randn(3, 4, device=card))
+        print("autocast", half.dtype, half.softmax(-1).dtype, (half * 2).dtype, torch.cat([half, half.float()]).dtype)
+    half.sum().backward()
+    print("gradient", layer.weight.grad.dtype, layer(torch.randn(3, 4, device=card)).dtype)
 """
 
 
@@ -86,14 +106,27 @@ def test_memory_of_the_pretended_card_is_counted_and_freed(printed: str) -> None
     assert "freed 4000" in printed
 
 
+def test_the_peak_of_the_pretended_cards_memory_is_counted_from_its_reset(printed: str) -> None:
+    product, ones, doubled, given_back = 1000 * 4 * 2 * 4, 4000, 4 * 2 * 4, -4000
+    assert f"peak {product + ones + doubled + given_back} held {given_back}" in printed
+
+
+def test_autocast_on_the_pretended_card_casts_for_the_operators_that_it_does_on_a_card(printed: str) -> None:
+    assert "autocast torch.bfloat16 torch.float32 torch.bfloat16 torch.float32" in printed
+    assert "gradient torch.float32 torch.float32" in printed
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("names", "number"),
     [
         pytest.param(IN_FAST_TESTS, len(IN_FAST_TESTS), id="some"),
-        pytest.param(RUN[:9], 9, marks=pytest.mark.slow, id="stages"),
-        pytest.param(RUN[9:], len(RUN) - 9, marks=pytest.mark.slow, id="all others"),
-        pytest.param((STAGES_OF_THE_KIT,), 8, marks=pytest.mark.slow, id="the kit"),
+        pytest.param(UNSHARDED[:6], 6, marks=pytest.mark.slow, id="the gate and resuming"),
+        pytest.param(UNSHARDED[6:], 6, marks=pytest.mark.slow, id="lending and idle state"),
+        pytest.param(SHARDED[:4], 4, marks=pytest.mark.slow, id="ZeRO 3"),
+        pytest.param(SHARDED[4:], 4, marks=pytest.mark.slow, id="ZeRO 3 with all weights and offloading"),
+        pytest.param(OTHERS, len(OTHERS), marks=pytest.mark.slow, id="all others"),
+        pytest.param((STAGES_OF_THE_KIT,), 11, marks=pytest.mark.slow, id="the kit"),
     ],
 )
 def test_gpu_tests_with_their_helpers_pass_on_the_pretended_card(names: tuple[str, ...], number: int) -> None:

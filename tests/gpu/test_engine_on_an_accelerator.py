@@ -25,6 +25,8 @@ pytestmark = pytest.mark.gpu
 
 NUM_PAIRS = 24
 STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
+UNCOMPILED = {"compilation": "off"}
+"""Of `performance`, where a spec would compile: the kit runs these tests in a minute, before anything that compiles."""
 SpecMaker = Callable[..., RunSpec]
 
 
@@ -119,7 +121,7 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
 def test_a_bf16_base_replays_close_to_what_it_drew(
     tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None
 ) -> None:
-    spec = make_spec(base_model={"dtype": "bf16"})
+    spec = make_spec(base_model={"dtype": "bf16"}, performance=UNCOMPILED)
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(adapter)
@@ -202,6 +204,7 @@ def test_full_fine_tuning_trains_lends_and_publishes(
         deepspeed={"config": config, "offload_idle_states": True},
         pipeline={"tag": "greedy"},
         algorithm={"kl_coefficient": 0.1},
+        performance=UNCOMPILED,
     )
     version = perturbed_version(spec, tiny_checkpoint, seed=1)
     groups = draw_groups(spec, tiny_checkpoint, version)

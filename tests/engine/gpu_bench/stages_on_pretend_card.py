@@ -9,20 +9,22 @@ from tests.bench.gpu.bench_models import main_model
 from tests.bench.gpu.bench_report import BenchReport
 from tests.bench.gpu.machine_facts import machine_facts
 from tests.bench.gpu.stage_runner import GpuBench, StageRun, run_stages
-from tests.bench.gpu.stages import ceilings, decoding, families, offload, versions
-from tests.bench.gpu.stages.training import Step, measure_step
+from tests.bench.gpu.stages import ceilings, decoding, families, forward, offload, scorers, versions
+from tests.bench.gpu.stages.training import RECOMPUTES_NOTHING, Step, measure_step
 from tests.engine.gpu_bench.conftest import QUICK, RunStages
-from tests.engine.pretend_card import NUM_BYTES
+from tests.engine.pretend_accelerator import NUM_BYTES
 
 STAGES: dict[str, StageRun] = {
     "ceilings": ceilings.run,
+    "forward": forward.run,
     "versions": versions.run,
     "decoding": decoding.run,
     "families": families.run,
     "offload": offload.run,
+    "scorers": scorers.run,
 }
-"""The others take a minute, compile, count kernels or run under autocast, which the pretended card has not, or need a
-second process or card."""
+"""The others take minutes, or have processes of their own (`test_kit_on_pretended_cards`). What compiles runs
+uncompiled, and no kernel is counted."""
 
 
 def test_the_head_of_a_report_names_the_card() -> None:
@@ -49,3 +51,14 @@ def test_an_optimizer_step_is_measured_with_recomputed_blocks_and_without(
 
     (step,) = run_quickly({"training": stage}).rows("training")
     assert step["seconds"] > 0 and (step["recomputed_blocks"] > 0) is bool(every)
+    assert step["activations_bytes"] > 0
+
+
+def test_the_plain_loop_beside_the_engine_runs_under_autocast(run_quickly: RunStages, process_group: None) -> None:
+    def stage(bench: GpuBench) -> None:
+        loaded = main_model(bench)
+        step = Step(name="plain", size=loaded.model.sizes[0], batch=2, sections=RECOMPUTES_NOTHING, is_plain=True)
+        measure_step(bench, loaded, step)
+
+    (step,) = run_quickly({"training": stage}).rows("training")
+    assert step["seconds"] > 0 and step["added_bytes"] > 0

@@ -13,7 +13,8 @@ from tests.bench.gpu.stages.gate_statistics import NUM_STEPS, gate_row, gate_spe
 from tests.bench.gpu.stages.training import Step, measure_step
 from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.gpu_bench.conftest import RunStages
-from worker.contracts.names import SdeType
+from worker.contracts.names import RewardName, SdeType
+from worker.scheduling.profiles.scorer_costs import SCORERS
 
 
 def test_ceilings_and_forward_passes_are_measured(run_quickly: RunStages) -> None:
@@ -85,3 +86,9 @@ def test_a_scorer_in_a_second_process_and_forward_passes_share_a_device(run_quic
         alone + row["pictures_per_second_beside"] / row["pictures_per_second"]
     )
     assert "taking turns" in plan_table(report)
+
+
+@pytest.mark.parametrize("name", [RewardName.CLIP_SCORE, RewardName.PICK_SCORE])
+def test_the_plan_counts_more_than_the_weights_of_a_scorer_that_shares_a_card(name: RewardName) -> None:
+    weights = 2 * SCORERS[name].num_parameters
+    assert weights < shared_card.planned_bytes(name) < weights + 4e9, "a context and activations beside them"

@@ -1,6 +1,8 @@
 """The GPU bench keeps what it has measured, whatever happens to a case, a stage or its process."""
 
+import sys
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,6 +12,7 @@ from tests.bench.gpu.__main__ import MINUTES
 from tests.bench.gpu.bench_report import BenchReport
 from tests.bench.gpu.stage_budgets import BUDGETS, NEED_SEVERAL_CARDS, START_SECONDS
 from tests.bench.gpu.stage_runner import GpuBench, NotMeasurableError, StageRun, run_stages
+from tests.bench.gpu.stages import gpu_tests
 from tests.bench.gpu.stages.registry import STAGES
 from tests.engine.gpu_bench.conftest import RunStages
 
@@ -90,3 +93,16 @@ def test_what_was_measured_is_on_disk_before_the_stage_ends(bench: GpuBench) -> 
     stages: dict[str, StageRun] = {FIRST: stage}
     run_stages(stages, bench, ends_at=time.monotonic() + 60)
     assert seen[0].running == FIRST and seen[0].rows(FIRST)[0]["seconds"] == 1.0
+
+
+def test_a_test_that_does_not_return_is_named_in_the_report(
+    run_quickly: RunStages, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    interpreter = tmp_path / "python"
+    interpreter.write_text("#!/bin/sh\necho tests/gpu/test_broadcasts.py::test_that_hangs\nexec sleep 60\n")
+    interpreter.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(interpreter))
+    # Of the stage's minute three seconds are left.
+    monkeypatch.setattr(gpu_tests, "ONE_TEST_SECONDS", 3.0 - BUDGETS["gpu_tests"][1])
+    (row,) = run_quickly({"gpu_tests": gpu_tests.run}).stages["gpu_tests"]["rows"]
+    assert "test_that_hangs" in row["error"]

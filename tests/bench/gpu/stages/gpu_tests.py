@@ -12,6 +12,8 @@ from tests.bench.gpu.stage_runner import GpuBench
 ROOT = Path(__file__).resolve().parents[4]
 ONE_TEST_SECONDS = 30.0
 """The most that a test may still take when the stage's budget ends."""
+LAST_CHARACTERS = 2000
+"""Of the tests' output that an error shows."""
 NUM_SHOWN = 5
 """The most failures whose names are listed."""
 
@@ -21,17 +23,23 @@ def run(bench: GpuBench) -> None:
 
 
 def _row(bench: GpuBench) -> Row:
-    """The counts of outcomes. A failed test makes the stage fail, a machine without a card skips them all."""
+    """The counts of outcomes. A failed test makes the stage fail, a machine without a card skips them all. Raises
+    `RuntimeError` with what they wrote last where they did not run, or one of them did not return."""
     results, left = bench.folder / "gpu_tests.xml", bench.seconds_left
     # The session ends between two tests, with the results of those that ran.
     limits = [f"--session-timeout={max(1.0, left)}", f"--junitxml={results}"]
     plugins = ["-p", "no:cacheprovider", "-p", "no:django"]
-    command = [sys.executable, "-m", "pytest", "tests/gpu", "-q", *plugins, *limits]
-    ended = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=left + ONE_TEST_SECONDS, check=False
-    )
+    # Each test is named as it begins.
+    command = [sys.executable, "-u", "-m", "pytest", "tests/gpu", "-v", *plugins, *limits]
+    try:
+        ended = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, timeout=left + ONE_TEST_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        said = (error.stdout or b"").decode(errors="replace")[-LAST_CHARACTERS:]
+        raise RuntimeError(f"a test did not return within {ONE_TEST_SECONDS:.0f} s: {said}") from None
     if not results.exists():
-        raise RuntimeError(f"the tests did not run: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
+        raise RuntimeError(f"the tests did not run: {ended.stdout[-LAST_CHARACTERS:]}{ended.stderr[-LAST_CHARACTERS:]}")
     cases = list(ElementTree.parse(results).iter("testcase"))
     failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
     skipped = sum(case.find("skipped") is not None for case in cases)

@@ -63,7 +63,7 @@ def _both(bench: GpuBench, name: RewardName, path: Path) -> Row:
     }
     row["compared"] = compared("two processes on one card, work done ÷ taking turns", 1.0, shares, "")
     if taken:
-        row["compared"] += compared("a reward lane that shares a card", _planned(name) / GIB, taken / GIB, "GiB")
+        row["compared"] += compared("a reward lane that shares a card", planned_bytes(name) / GIB, taken / GIB, "GiB")
     return row
 
 
@@ -76,7 +76,9 @@ def _passes_per_second(forward: Work, seconds: float) -> float:
     return number / (time.monotonic() - began)
 
 
-def _planned(name: RewardName) -> float:
-    """By the memory plan, which is the same for every accelerator."""
-    spec = RunSpec.model_validate({"prompts": {"inline": ["a"]}, "rewards": [{"name": name.value}]})
+def planned_bytes(name: RewardName) -> float:
+    """What the memory plan, which is the same for every accelerator, counts for the networks of reward `name`."""
+    spec = RunSpec.model_validate(
+        {"prompts": {"inline": ["a"]}, "rewards": [{"name": name.value}], "batch": {"num_prompts_per_batch": 1}}
+    )
     return scorers_bytes(Workload.of(spec.scoring_on(RewardDevice.SHARED_GPU)), H100)
