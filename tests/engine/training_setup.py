@@ -28,9 +28,9 @@ class TrainingSetup:
         version = perturbed_version(spec, path, seed=1)
         return cls(spec, path, version, draw_groups(spec, path, version))
 
-    def trainer(self, rank: int = 0, world_size: int = 1) -> TrainerRank:
-        """A new trainer rank that holds `version`."""
-        trainer = trainer_rank(self.spec, self.path, rank, world_size)
+    def trainer(self, rank: int = 0, world_size: int = 1, **options: Any) -> TrainerRank:
+        """A new trainer rank that holds `version`; `options` as `TrainerRank` takes them."""
+        trainer = trainer_rank(self.spec, self.path, rank, world_size, **options)
         trainer.load_version(self.version)
         return trainer
 

@@ -14,12 +14,12 @@ from worker.engine.transport import parts as transport_parts
 class OwnShareTrainer(TrainerActor):
     """A trainer rank that refuses parts with more than one micro-batch needs."""
 
-    def accumulate(self, plan: AccumulationPlan, behaviour: Any, *parts: Any) -> Any:
+    def accumulate(self, plan: AccumulationPlan, behaviour: Any, *parts: Any, refs: Any = ()) -> Any:
         for part in parts:
             states = part.unpacked().states
             if len(states) > 1:
                 raise AssertionError(f"a part must hold the latents of one step here, got {sorted(states)}")
-        return super().accumulate(plan, behaviour, *parts)
+        return super().accumulate(plan, behaviour, *parts, refs=refs)
 
 
 if __name__ == "__main__":

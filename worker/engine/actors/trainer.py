@@ -221,13 +221,16 @@ class TrainerActor(GeneratingActor):
         return (report,) if self._gpu else (report, *values)
 
     def accumulate(
-        self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *parts: "PackedTrajectories"
+        self,
+        plan: AccumulationPlan,
+        behaviour: RemoteVersion | None,
+        *parts: "PackedTrajectories",
+        refs: Sequence[ray.ObjectRef] = (),
     ) -> CallReport[UpdateStats]:
-        """Forward and backward over the plan's micro-batches, whose trajectories are in `parts`."""
+        """Forward and backward over the plan's micro-batches, whose trajectories are in `parts`; on a lane of several
+        GPUs with the `refs` of the same, which its further GPUs read from the node's object store."""
         start = time.monotonic()
-        # The followers read what they need from this node's object store, of which this is the only copy.
-        shared = [] if self._followers is None else [ray.put(part) for part in parts]
-        with self._together("accumulate", plan, behaviour, *shared):
+        with self._together("accumulate", plan, behaviour, *refs):
             stats = self._trainer_rank.accumulate(
                 assemble_groups(plan.groups, parts),
                 plan.micro_batches,

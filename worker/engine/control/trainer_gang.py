@@ -129,7 +129,9 @@ class TrainerGang:
             parts: references to the parts of trajectories that it needs, flat and in order of the groups.
             then: called with `UpdateStats` of the rank.
         """
-        call = self._lanes[lane].actor.accumulate.remote(plan, behaviour, *parts)
+        # In a list Ray does not resolve them.
+        for_followers = {"refs": list(parts)} if self._lanes.num_gpus(lane) > 1 else {}
+        call = self._lanes[lane].actor.accumulate.remote(plan, behaviour, *parts, **for_followers)
         self._calls.start(LaneWork.ACCUMULATE, {lane: call}, then)
 
     def commit(self, num_skipped_groups: int, then: Callable[[Reports], None]) -> None:
