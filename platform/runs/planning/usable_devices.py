@@ -7,6 +7,7 @@ GPUs.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from catalog.base_models import ModelNotUsable, resolve_base_model
 from catalog.model_configs import divided_shape
@@ -28,13 +29,15 @@ def usable(spec: RunSpec, devices: Mapping[str, int]) -> dict[str, int]:
 
 
 def trains_on(spec: RunSpec) -> Callable[[str], bool]:
-    """Whether a lane of a device can train the run, memory aside; what this says of the GPUs of several kinds of lane
-    follows from one look at the model's configs."""
-    shape = _shape(spec)
+    """Whether a lane of a device can train the run, memory aside. The model's configs are read once, for the first lane
+    of several GPUs."""
+    shape = cache(lambda: _shape(spec))
 
     def trains(device: str) -> bool:
         width = divided(device)[0]
-        return training_problem(spec, width) is None and (shape is None or shape.divides(width))
+        if width == 1 or training_problem(spec, width) is not None:
+            return width == 1
+        return (found := shape()) is None or found.divides(width)
 
     return trains
 

@@ -6,7 +6,7 @@ that failed lives on: so whoever waits in it has to be told.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import ray
 from ray import ObjectRef
@@ -52,31 +52,34 @@ class FollowWatch:
         return dict(self._failures)
 
     def _watch(self) -> None:
-        while not self._is_stopped.is_set():
-            ready, _ = ray.wait(list(self._refs.values()), num_returns=1, timeout=LOOK_SECONDS)
+        waiting = dict(self._refs)
+        while waiting and not self._is_stopped.is_set():
+            ready, _ = ray.wait(list(waiting.values()), num_returns=1, timeout=LOOK_SECONDS)
+            # They may have returned just before the watch was stopped.
             if ready and not self._is_stopped.is_set():
-                self._take()
-                # They may have returned just before the watch was stopped.
-                if self._failures:
-                    self._has_failed.set()
-                    self._end()
+                self._take(waiting, ready)
+            if self._failures:
+                self._take_further(waiting)
+                self._has_failed.set()
+                if self._has_death or not self._is_stopped.wait(self._patience_seconds):
+                    self._on_failure()
                 return
 
-    def _end(self) -> None:
-        has_died = any(isinstance(error, ray.exceptions.RayActorError) for error in self._failures.values())
-        if has_died or not self._is_stopped.wait(self._patience_seconds):
-            self._on_failure()
+    def _take(self, waiting: dict[int, ObjectRef], ready: Sequence[ObjectRef]) -> None:
+        """Move those that are ready out of `waiting`, and note what they have failed with."""
+        for rank in [rank for rank, ref in waiting.items() if ref in ready]:
+            try:
+                ray.get(waiting.pop(rank))
+            except Exception as error:
+                self._failures[rank] = error
 
-    def _take(self) -> None:
-        """Take the failures there are, until one is a death or the grace is over."""
+    def _take_further(self, waiting: dict[int, ObjectRef]) -> None:
+        """Take the further failures, until one is a death or the grace is over."""
         deadline = time.monotonic() + GRACE_SECONDS
-        waiting = dict(self._refs)
-        while waiting and (left := deadline - time.monotonic()) > 0:
+        while waiting and not self._has_death and (left := deadline - time.monotonic()) > 0:
             ready, _ = ray.wait(list(waiting.values()), num_returns=1, timeout=left)
-            for rank in [rank for rank, ref in waiting.items() if ref in ready]:
-                try:
-                    ray.get(waiting.pop(rank))
-                except Exception as error:
-                    self._failures[rank] = error
-                    if isinstance(error, ray.exceptions.RayActorError):
-                        return
+            self._take(waiting, ready)
+
+    @property
+    def _has_death(self) -> bool:
+        return any(isinstance(error, ray.exceptions.RayActorError) for error in self._failures.values())
