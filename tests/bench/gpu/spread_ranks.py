@@ -27,6 +27,7 @@ from worker.engine.context_parallel.lane_group import join_group
 from worker.engine.context_parallel.spreading import lane_mesh, spread
 from worker.engine.devices.selection import resolve_device
 from worker.engine.models.base import ModelAdapter
+from worker.scheduling.planning.exchanged_bytes import bytes_of_trajectory
 from worker.scheduling.profiles.hardware import Accelerator
 
 
@@ -125,7 +126,7 @@ def planned_seconds(loaded: LoadedModel, spec: RunSpec, device: Accelerator, siz
     the arithmetic and of the exchange."""
     work, profile = loaded.workload(spec), loaded.profile
     arithmetic = profile.forward_flops(work.num_tokens) / (device.peak_flops * device.generation_efficiency.value)
-    exchange = work.exchanged_bytes(size) / work.num_denoising_steps / device.link_bandwidth
+    exchange = bytes_of_trajectory(work, size) / work.num_denoising_steps / device.link_bandwidth
     return profile.num_layers * device.layer_overhead_seconds.value + arithmetic / size + exchange
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import ray
 import torch
-from safetensors.torch import load, load_file
 
 from tests.engine.conftest import SpecMaker
 from tests.engine.driving import Driven, grants
+from tests.engine.ray.local_versions import distance_from_local
 from tests.engine.ray.reported import kinds
 from tests.engine.ray.wide_grants import pids_of_actors, until, widened
 from worker.contracts.lanes import LaneGrant
@@ -27,7 +27,6 @@ from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.clocks import DriverClock
 from worker.engine.control.cluster_lanes import ACTOR_CLASSES, ClusterLanes
 from worker.engine.errors import FollowerLostError, LaneSpreadError, NonFiniteError
-from worker.engine.local import LocalRun
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -66,15 +65,7 @@ def test_lanes_of_two_gpus_train_the_weights_of_one_process(
     assert {span["lane"] for span in spans if span["kind"] == "train"} == {"trainer-0", "trainer-1"}
     assert until(lambda: not pids_of_actors("Trainer")), "no process outlives the run"
 
-    local = LocalRun(make_spec(**{**sections, "pipeline": {}}), tiny_checkpoint)
-    for _ in range(NUM_BATCHES):
-        local.train_batch()
-    local.trainer.export(str(tmp_path))
-    expected = load_file(tmp_path / "pytorch_lora_weights.safetensors")
-    (event,) = ingest.of_type("adapter")
-    found = load(ingest.artifacts[event["artifact"]])
-    joined = [torch.cat([tensors[name].flatten().double() for name in expected]) for tensors in (found, expected)]
-    assert (joined[0] - joined[1]).norm() < 1e-4 * joined[1].norm()
+    assert distance_from_local(ingest, make_spec(**{**sections, "pipeline": {}}), tiny_checkpoint, tmp_path) < 1e-4
 
 
 def test_a_lent_lane_of_two_gpus_generates_on_both(drive: Callable[..., Driven], make_spec: SpecMaker) -> None:

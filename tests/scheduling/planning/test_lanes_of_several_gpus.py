@@ -15,6 +15,7 @@ from worker.contracts.names import Placement
 from worker.contracts.performance import ContextParallel, PerformanceSpec
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.cost_estimates import lane_costs, pool_costs
+from worker.scheduling.planning.exchanged_bytes import bytes_of_trajectory, bytes_of_unit
 from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.memory import MemoryRole, generation_activations, lane_memory
 from worker.scheduling.planning.mode_limits import ModeLimits
@@ -50,7 +51,7 @@ def test_the_gpus_of_a_lane_share_the_transformers_work_and_exchange_what_attent
     # 75,600 tokens of width 5,120 in bf16, 40 layers, two predictions of true CFG in each denoising step.
     rows = 2 * work.num_denoising_steps
     sent = rows * 40 * 4 * (75_600 / 4) * 5_120 * 2 * 3 / 4
-    assert work.exchanged_bytes(4) == pytest.approx(sent)
+    assert bytes_of_trajectory(work, 4) == pytest.approx(sent)
     saved = denoising * 3 / 4 - sent / 450e9
     assert one.generate.per_unit - four.generate.per_unit == pytest.approx(saved)
     assert four.generate.per_call == one.generate.per_call, "launching is not shared"
@@ -107,10 +108,10 @@ def test_lanes_train_whose_gpus_divide_what_they_share_and_in_a_gang_lanes_of_on
 def test_the_gpus_of_a_trainer_lane_share_passes_activations_and_sharded_state() -> None:
     work = replace(wan_14b(), zero_stage=2)
     one, four = lane_costs(work, H100), lane_costs(work, H100.in_lane_of(4))
-    sent = work.training_exchanged_bytes(4) / 450e9
+    sent = bytes_of_unit(work, 4) / 450e9
     # Forward, backward and what is recomputed, of both predictions of true CFG.
-    assert work.training_exchanged_bytes(4) == pytest.approx(
-        work.exchanged_bytes(4) / work.num_denoising_steps * (2 + work.num_recomputed_layers / 40)
+    assert bytes_of_unit(work, 4) == pytest.approx(
+        bytes_of_trajectory(work, 4) / work.num_denoising_steps * (2 + work.num_recomputed_layers / 40)
     )
     training = H100.peak_flops * H100.training_efficiency.value
     of_four = work.num_units_per_micro_batch * (work.unit_flops / 4 / training + sent)

@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -81,6 +82,15 @@ def assemble_groups(plans: Sequence[GroupPlan], parts: "Sequence[PackedTrajector
         )
         for plan in plans
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _RankPlace:
+    """The place of one GPU among all that train."""
+
+    rank: int
+    world_size: int
+    gpus_per_lane: int
 
 
 def _shard_info(shard: PublishedShard) -> ShardInfo:
@@ -157,25 +167,17 @@ class TrainerActor(GeneratingActor):
             self._followers = TrainingFollowers(self.lane, devices[1:], type(self))
         of_gpu = {"gpu": range(num_gpus), "gpus_per_lane": [num_gpus] * num_gpus}
         with self._together("load", spec, base_model_path, rank, world_size, rendezvous, prompts, **of_gpu):
-            gpu_ranks = rank * num_gpus + gpu, world_size * num_gpus
-            self._load_rank(spec, base_model_path, *gpu_ranks, rendezvous, prompts, gpus_per_lane=num_gpus)
+            place = _RankPlace(rank * num_gpus + gpu, world_size * num_gpus, num_gpus)
+            self._load_rank(place, rendezvous, spec, base_model_path, prompts)
         if self._followers is not None:
             self._followers.check_devices()
         self._loaded_as = key
         return self._report(start, self._trainer_rank.num_shards)
 
     def _load_rank(
-        self,
-        spec: RunSpec,
-        base_model_path: str,
-        rank: int,
-        world_size: int,
-        rendezvous: Rendezvous,
-        prompts: Sequence[Prompt],
-        *,
-        gpus_per_lane: int,
+        self, place: _RankPlace, rendezvous: Rendezvous, spec: RunSpec, base_model_path: str, prompts: Sequence[Prompt]
     ) -> None:
-        """Load as `rank` of `world_size` GPUs that train."""
+        """Join the process group and load the model as the rank of one GPU."""
         self._algebra = spec.algebra
         with self._loading():
             from worker.engine.models.prompt_encoding import run_embeddings
@@ -183,10 +185,15 @@ class TrainerActor(GeneratingActor):
             from worker.engine.trainer.rank import TrainerRank
             from worker.engine.trainer.zero.process_group import init_process_group
 
-            init_process_group(rank, world_size, rendezvous.address, rendezvous.port)
+            init_process_group(place.rank, place.world_size, rendezvous.address, rendezvous.port)
             embeddings = run_embeddings(spec, base_model_path, prompts)
             self._trainer_rank = TrainerRank(
-                spec, base_model_path, rank, world_size, embeddings=embeddings, gpus_per_lane=gpus_per_lane
+                spec,
+                base_model_path,
+                place.rank,
+                place.world_size,
+                embeddings=embeddings,
+                gpus_per_lane=place.gpus_per_lane,
             )
         self._staging = HostStaging()
         if self._trainer_rank.sampler is not None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from worker.contracts.names import RewardDevice
 from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.core.spread_share import further_draws, trained_share
+from worker.scheduling.planning.exchanged_bytes import bytes_of_trajectory, bytes_of_unit
 from worker.scheduling.planning.memory import MemoryRole, recomputing_on
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, HOST_SOCKET, Accelerator, RangeEnd
@@ -101,7 +102,7 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     num_calls = work.num_training_calls
     num_gpus, per_call = work.num_computing_gpus(device), work.num_units_per_micro_batch / num_calls
     computing = per_call * (work.transformer_flops / num_gpus + work.decoded_flops) / training
-    exchanging = per_call * work.training_exchanged_bytes(num_gpus) / device.link_bandwidth
+    exchanging = per_call * bytes_of_unit(work, num_gpus) / device.link_bandwidth
     micro_batch = num_calls * (launching + _gathering(work, device) + computing + exchanging)
     # Sharded state is divided over all GPUs of the gang.
     optimizer = _optimizer(work, device) / (num_gpus if work.zero_stage else 1)
@@ -141,7 +142,7 @@ def _trajectory(work: Workload, device: Accelerator, flops: float) -> float:
     """Seconds of generating one trajectory at `flops` per second and GPU: the lane's GPUs share the transformer's
     operations and exchange what attention needs, which does not overlap with computing; the first one decodes."""
     num_gpus = work.num_computing_gpus(device)
-    exchanging = work.exchanged_bytes(num_gpus) / device.link_bandwidth
+    exchanging = bytes_of_trajectory(work, num_gpus) / device.link_bandwidth
     return (work.denoising_flops / num_gpus + work.decoding_flops) / flops + exchanging
 
 

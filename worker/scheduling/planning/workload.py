@@ -257,7 +257,7 @@ class Workload:
         return replace(self, memory_savings=replace(self.memory_savings, num_recomputed_layers=num_layers))
 
     @property
-    def _num_judged(self) -> float:
+    def num_judged(self) -> float:
         """Predictions without a gradient per unit of training."""
         passes = self.passes
         return passes.num_judged + (passes.num_proximal if self.copies.stale else passes.num_recomputed)
@@ -288,7 +288,7 @@ class Workload:
         # What is only judged reduces no gradients, so that ranks are in step there where they gather weights.
         of_judged = of_trained if self.zero_stage == 3 else 1
         num_trained = self.passes.num_trained * (2 + recomputed)
-        return self.passes.training.calls * (num_trained * of_trained + self._num_judged * of_judged)
+        return self.passes.training.calls * (num_trained * of_trained + self.num_judged * of_judged)
 
     @property
     def unit_flops(self) -> float:
@@ -300,7 +300,7 @@ class Workload:
         """Those of the transformer."""
         recomputed = self.num_recomputed_layers / self.profile.num_layers
         num_trained = self.passes.num_trained * (1 + BACKWARD_FORWARDS[self.tuning] + recomputed)
-        num_judged = self._num_judged * (1 + (self.idle_share if self.zero_stage == 3 else 0.0))
+        num_judged = self.num_judged * (1 + (self.idle_share if self.zero_stage == 3 else 0.0))
         forwards = num_trained * (1 + self.idle_share) + num_judged
         return self.passes.training.rows * forwards * self.profile.forward_flops(self.num_tokens)
 
@@ -311,7 +311,7 @@ class Workload:
         return 2 * self.decoding_flops if self.passes.goes_through_decoder else 0.0
 
     @property
-    def _num_sampled_rows(self) -> float:
+    def num_sampled_rows(self) -> float:
         """Rows that go through the transformer to generate one trajectory."""
         passes = self.passes
         return passes.sampling.rows * self.num_denoising_steps + passes.training.rows * passes.num_scored
@@ -319,36 +319,12 @@ class Workload:
     @property
     def denoising_flops(self) -> float:
         """Operations of the transformer to generate one trajectory."""
-        return self._num_sampled_rows * self.profile.forward_flops(self.num_tokens)
+        return self.num_sampled_rows * self.profile.forward_flops(self.num_tokens)
 
     @property
     def trajectory_flops(self) -> float:
         """Operations of generating one trajectory, decoding included."""
         return self.denoising_flops + self.decoding_flops
-
-    def exchanged_bytes(self, num_gpus: int) -> float:
-        """Bytes that each of `num_gpus` sends to the others to generate one trajectory, where passes are spread."""
-        return self._num_sampled_rows * self._bytes_of_pass(num_gpus)
-
-    def training_exchanged_bytes(self, num_gpus: int) -> float:
-        """Bytes that each of `num_gpus` sends to the others for one unit of training, where passes are spread: a
-        backward pass exchanges the gradients of what its forward pass did."""
-        recomputed = self.num_recomputed_layers / self.profile.num_layers
-        num_passes = self.passes.num_trained * (2 + recomputed) + self._num_judged
-        return self.passes.training.rows * num_passes * self._bytes_of_pass(num_gpus)
-
-    def _bytes_of_pass(self, num_gpus: int) -> float:
-        """Bytes that each of `num_gpus` sends to the others in a forward pass of one row.
-
-        In each layer q, k, v and the output of attention change from tokens to heads or back by an all-to-all, in which
-        a GPU keeps one of n parts of its tokens' values and sends the others: 4 · S/n · width · (n − 1)/n values
-        (4·N·h/P in the communication analysis of DeepSpeed-Ulysses, arXiv:2309.14509). Inputs and the prediction, a few
-        values per token once a pass, are left out: a layer exchanges thousands.
-        """
-        profile = self.profile
-        tokens = self.num_tokens + (0 if profile.cross_attends else profile.text_tokens)
-        of_layer = 4 * tokens / num_gpus * profile.width * self.weight_bytes * (num_gpus - 1) / num_gpus
-        return profile.num_layers * of_layer
 
     @property
     def divided_shape(self) -> DividedShape:
