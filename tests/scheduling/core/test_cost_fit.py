@@ -56,3 +56,29 @@ def test_a_lane_that_stays_as_it_is_keeps_what_was_measured(seed: int, deviation
     random = Random(seed)
     fit = fit_of(*(10.0 * (1 + random.uniform(-deviation, deviation)) for _ in range(60)))
     assert fit.weight > 9.9, "nothing was forgotten: the weights of 60 observations sum to 9.98"
+
+
+@given(st.integers(0, 10**6))
+def test_sizes_that_others_slow_down_do_not_make_a_fixed_part(seed: int) -> None:
+    """Small calls fall into the time in which other processes use the cores, large ones do not."""
+    random = Random(seed)
+    fit = CostFit(1, 1)
+    for _ in range(10):
+        for num_units in (1, 2, 5):
+            slowed = random.uniform(1.0, 2.4) if num_units < 5 else random.uniform(1.0, 1.15)
+            fit.observe(num_units, 0.008 + 0.055 * num_units * slowed)
+    by_least_squares = fit.mean_seconds - fit.mean_units * (
+        (fit.units_seconds / fit.weight - fit.mean_units * fit.mean_seconds) / fit.variance
+    )
+    assert fit.cost(None).per_call <= max(0.008, 0.75 * by_least_squares)
+
+
+@given(st.floats(0.0, 3.0), st.floats(0.01, 3.0), st.lists(st.sampled_from([1, 2, 3, 8]), min_size=3, max_size=30))
+def test_a_lane_that_always_takes_the_same_time_is_known_exactly(
+    per_call: float, per_unit: float, sizes: list[int]
+) -> None:
+    fit = CostFit(1, 1)
+    for num_units in (1, 8, *sizes, 1, 8):
+        fit.observe(num_units, per_call + per_unit * num_units)
+    cost = fit.cost(None)
+    assert (cost.per_call, cost.per_unit) == pytest.approx((per_call, per_unit), abs=1e-4)

@@ -118,6 +118,15 @@ def test_one_rank_alone_takes_all_that_is_ready() -> None:
     assert finish_minibatch([1.0], 50) == (50.0, [50], 1)
 
 
+def test_ranks_whose_calls_take_equally_long_share_equally_however_the_seconds_are_parted() -> None:
+    """Of two ranks alike one was seen at small calls that were slowed down, and so seems to take less for each unit."""
+    shares = RankShares(["a", "b"])
+    shares.set_speed("a", 0.080, 0.0)
+    shares.set_speed("b", 0.045, 0.1)
+    taken = dict(shares.to_take(["a", "b"], 9, 9, 0.0, {}))
+    assert taken["b"] == 5, "6 would take 0.37 s, by when the other rank could have ended 4"
+
+
 def test_a_late_rank_is_not_counted_on() -> None:
     shares = RankShares(["late", "free"])
     assert shares.to_take(["late"], 1, 3, 0.0, {}) == [("late", 1)]

@@ -17,8 +17,14 @@ _MIN_RELATIVE_VARIANCE = 1e-3
 """Variance of the sizes ÷ their squared mean, below which they count as one size. So one observation of half or twice
 the size determines the line for about 30 to 45 observations of the other size, then no longer: by then its weight is a
 few per cent of one observation, and a slope through it would be noise."""
+_FIXED_SHARE_DEVIATION = 0.05
+"""How far the fixed share of a call's seconds is expected to be from the prior's (or 0), in standard deviations, before
+observations tell. Where small calls happen to be those that other processes slow down, a line through them alone takes
+the delay for a fixed part: on two cores with two lanes 60 ms, where it is 8."""
 _FEWEST_TO_VARY = 1.5
 """Effective observations below which their variance says nothing: one has 1, two have almost 2."""
+_FEWEST_SPARE = 0.5
+"""Bounds the error of a line through about two observations."""
 _FAR = 0.25
 """Relative difference from which on an observation may be of another lane than before. Lanes of a kind differ by less
 (`lane_ratios.SAME_WITHIN`), and the decaying weights follow smaller changes soon enough."""
@@ -75,6 +81,7 @@ class CostFit:
     seconds: float = 0.0
     units_squared: float = 0.0
     units_seconds: float = 0.0
+    seconds_squared: float = 0.0
     rate: float = 0.0
     """Seconds per unit."""
     rate_squared: float = 0.0
@@ -108,7 +115,7 @@ class CostFit:
 
     def _forget(self, num_units: int) -> None:
         """Become the fit of no observation, before one of `num_units`."""
-        for name in ("weight", "units", "seconds", "units_squared", "units_seconds"):
+        for name in ("weight", "units", "seconds", "units_squared", "units_seconds", "seconds_squared"):
             setattr(self, name, 0.0)
         self.rate = self.rate_squared = self.weight_squared = 0.0
         self.fewest = self.most = num_units
@@ -120,6 +127,7 @@ class CostFit:
         self.seconds = self.seconds * _DECAY + seconds
         self.units_squared = self.units_squared * _DECAY + num_units * num_units
         self.units_seconds = self.units_seconds * _DECAY + num_units * seconds
+        self.seconds_squared = self.seconds_squared * _DECAY + seconds * seconds
         rate = seconds / num_units
         self.rate = self.rate * _DECAY + rate
         self.rate_squared = self.rate_squared * _DECAY + rate * rate
@@ -140,13 +148,28 @@ class CostFit:
         return variance if variance > _MIN_RELATIVE_VARIANCE * self.mean_units**2 else 0.0
 
     def cost(self, prior: Cost | None) -> Cost:
-        """The fitted line. Where only one size still has weight, its fixed share is the prior's, or 0 without one."""
-        mean_units, mean_seconds, variance = self.mean_units, self.mean_seconds, self.variance
-        if variance:
-            slope = max(0.0, (self.units_seconds / self.weight - mean_units * mean_seconds) / variance)
-            fixed = mean_seconds - slope * mean_units
-            return Cost(fixed, slope) if fixed >= 0 else Cost(0.0, mean_seconds / mean_units)
-        return Cost.from_measurement(mean_seconds, mean_units, 0.0 if prior is None else prior.fixed_share(mean_units))
+        """The fitted line. Its fixed share is the prior's, or 0 without one, as far as the observations do not tell:
+        where only one size still has weight, or seconds of the same size vary too much."""
+        mean_units, mean_seconds = self.mean_units, self.mean_seconds
+        fixed_share = 0.0 if prior is None else prior.fixed_share(mean_units)
+        expected = Cost.from_measurement(mean_seconds, mean_units, fixed_share)
+        if not self.variance:
+            return expected
+        slope = max(0.0, self._slope(expected.per_unit))
+        fixed = mean_seconds - slope * mean_units
+        return Cost(fixed, slope) if fixed >= 0 else Cost(0.0, mean_seconds / mean_units)
+
+    def _slope(self, expected: float) -> float:
+        """Seconds of one more unit: the mean of the line's and of what is `expected`, each weighted by the inverse of
+        its variance, as Bayesian linear regression with a normal prior."""
+        number, variance = self._effective_number, self.variance
+        covariance = self.units_seconds / self.weight - self.mean_units * self.mean_seconds
+        fitted = covariance / variance
+        unexplained = max(0.0, self.seconds_squared / self.weight - self.mean_seconds**2 - fitted * covariance)
+        # A line has two parameters. Where about two observations have weight, they say little of their own error.
+        error = unexplained / max(number - 2, _FEWEST_SPARE) / variance
+        prior = (_FIXED_SHARE_DEVIATION * self.mean_seconds / self.mean_units) ** 2
+        return (fitted * prior + expected * error) / (prior + error) if prior + error else fitted
 
     def measured(self, prior: Cost | None) -> MeasuredCost:
         """The fitted line, with the sizes that still have weight."""

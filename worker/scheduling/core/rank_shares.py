@@ -109,7 +109,9 @@ def units_to_take(
         counts = np.zeros(free_at.size, dtype=np.int64)
         counts[fastest] = 1
         return counts
-    counts = first + earliest_ends(free_at + first * unit_seconds, unit_seconds, num_units - num_first)
+    # A unit costs its rank a call, too. Of calls of several sizes the whole is known far better than its two parts.
+    begin_at = free_at + call_seconds + first * unit_seconds
+    counts = first + earliest_ends(begin_at, unit_seconds, num_units - num_first)
     rate = np.where(np.isfinite(free_at), 1.0 / unit_seconds, 0.0)
     at_once = np.ceil(_TAKEN_AT_ONCE * np.maximum(counts, num_left * rate / rate.sum()))
     now = np.minimum(counts, np.maximum(at_once, _worthwhile(unit_seconds, call_seconds)))
@@ -132,7 +134,7 @@ def end_of_units(
     """
     unit_seconds = np.maximum(unit_seconds, _NO_TIME)
     counts = np.full(free_at.size, int(is_first and num_units > free_at.size))
-    counts += earliest_ends(free_at + counts * unit_seconds, unit_seconds, num_units - int(counts.sum()))
+    counts += earliest_ends(free_at + call_seconds + counts * unit_seconds, unit_seconds, num_units - int(counts.sum()))
     worthwhile = np.maximum(_worthwhile(unit_seconds, call_seconds), 1.0)
     num_calls = 1 + np.floor(np.log2(np.maximum(counts / worthwhile, 1.0)))
     ends = free_at + counts * unit_seconds + num_calls * call_seconds
