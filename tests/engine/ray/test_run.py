@@ -5,6 +5,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -182,7 +183,7 @@ def check_against(driven: Driven, reference: Reference) -> None:
 def test_a_lending_run_that_loses_lanes_has_bitwise_the_results_of_an_uninterrupted_one(
     drive: Drive, make_spec: MakeSpec, reference: Reference
 ) -> None:
-    """A rollout lane and a reward lane are killed during a batch, then the trainer lane, which is lent when idle."""
+    """A rollout lane and a reward lane are killed during a batch, while the trainer lane is lent, and then that one."""
     driven = resume_reference(drive, reference_spec(make_spec, num_rollout=1, tag="greedy"), reference)
     # Paused first, since a tiny batch ends before a lane could be stopped during it.
     driven.command("c1", "pause")
@@ -193,16 +194,20 @@ def test_a_lending_run_that_loses_lanes_has_bitwise_the_results_of_an_uninterrup
     driven.command("c2", "resume")
     # Each of the two lanes then holds a fragment, and the trainer lane can only generate.
     driven.until(lambda: "lent_generate" in kinds(driven, "trainer-0"))
+    driven.command("c3", "pause")
     for pid in pids:
-        os.kill(pid, signal.SIGKILL)
-    driven.until(lambda: len(driven.ingest.of_type("lanes")) == 3)
+        # The driver may have ended a lane that did not answer.
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    driven.until(lambda: len(driven.ingest.of_type("lanes")) == 3 and driven.states()[-1:] == ["paused"])
     os.kill(driven.pids()["trainer-0"], signal.SIGKILL)
+    driven.command("c4", "resume")
     assert driven.finish() == 0
 
     assert driven.states()[-1] == "completed"
     resumed = driven.ingest.of_type("resumed")
     assert resumed[0]["batch"] == 3 and len(resumed) == 2
-    assert {"switch", "pull", "lent_generate", "train"} <= kinds(driven, "trainer-0")
+    assert {"pull", "lent_generate", "train"} <= kinds(driven, "trainer-0")
     lends = driven.ingest.of_type("lend")
     assert [lend["decision"] for lend in lends] == list(range(1, len(lends) + 1))
     assert {lane for lend in lends for lane in lend["lanes"]} == {"trainer-0"}
@@ -255,7 +260,7 @@ def test_every_mode_has_bitwise_the_results_of_an_uninterrupted_run(
     assert [event["batch"] for event in driven.ingest.of_type("evaluation")] == [6]
     if not num_rollout:
         assert len(driven.ingest.of_type("lanes")[0]["lanes"]) == 2
-        assert {"switch", "pull", "generate", "decode", "train", "evaluate"} <= kinds(driven, "trainer-0")
+        assert {"pull", "generate", "decode", "train", "evaluate"} <= kinds(driven, "trainer-0")
         assert not driven.ingest.of_type("lend"), "colocated generation is no lending"
 
 
