@@ -151,6 +151,13 @@ class RunSpec(Contract):
         return self.recomputes_log_probs and is_replayed_later
 
     @property
+    def moves_weights_to_generate(self) -> bool:
+        """Whether a trainer lane has something to move, gather or free before it generates, and again before it trains:
+        idle states, its trained weights, a sharded base."""
+        deepspeed = self.deepspeed
+        return self.tuning is Tuning.FULL or deepspeed.offload_idle_states or deepspeed.zero_stage == 3
+
+    @property
     def evaluates_apart(self) -> bool:
         """Whether evaluation uses other weights than generation for training: an EMA, or the trained adapter beside an
         older one."""

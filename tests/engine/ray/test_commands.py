@@ -64,7 +64,9 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
     num_batches = max(driven.reported_batches())
     assert [event["batch"] for event in driven.ingest.of_type("evaluation")] == [0, num_batches], "where it stopped too"
     assert driven.ingest.of_type("checkpoint")[-1]["batch"] == num_batches
-    assert {"pause", "switch", "train"} <= kinds(driven, "trainer-0") | kinds(driven, "trainer-1")
+    of_trainers = kinds(driven, "trainer-0") | kinds(driven, "trainer-1")
+    assert {"pause", "train"} <= of_trainers
+    assert {"generate", "lent_generate"} & of_trainers, "trainer lanes generate, too"
     assert {event["policy_version"] for event in driven.ingest.of_type("publish")} == set(range(num_batches + 1))
     check_tiling(driven)
 

@@ -9,6 +9,7 @@ import torch
 from diffusers import FluxTransformer2DModel
 
 from tests.engine.driving import Driven, bootstrap_answer, start_driver
+from tests.engine.ray.reported import kinds
 from tests.engine.telemetry.ingest_server import Ingest
 from worker.contracts.run_spec import RunSpec
 from worker.engine.sync.checksums import checksum
@@ -81,6 +82,8 @@ def test_the_download_holds_the_weights_that_were_trained_and_pulled(
     finally:
         driven.kill()
     assert driven.states() == ["running", "completed"]
+    if "placement" in sections["pipeline"]:
+        assert "switch" in kinds(driven, "trainer-0"), "the base is gathered before a lane generates"
     gates = ingest.of_type("gate")
     assert len(gates) == NUM_BATCHES and all(gate["passed"] for gate in gates)
     published = {event["policy_version"]: event for event in ingest.of_type("publish")}

@@ -34,3 +34,22 @@ def test_where_several_lanes_of_a_call_raise_the_call_fails_once(ray_address: st
     while len(calls):
         calls.step(1.0)
     assert reasons in (["ValueError: trainer-0 has no memory"], ["ValueError: trainer-1 has no memory"])
+
+
+def test_a_call_that_no_lane_has_to_answer_goes_on_in_the_next_step_without_waiting_for_others(
+    ray_address: str,
+) -> None:
+    calls = PendingCalls(on_report=lambda lane, work, report: None, on_lane_lost=lambda lane, reason: None)
+    calls.start(LaneWork.GENERATE, {"trainer-1": fail.remote("never read")}, lambda reports: None)
+    done: list[str] = []
+
+    def switched(reports: object) -> None:
+        done.append("first")
+        calls.start(LaneWork.SWITCH, {}, lambda reports: done.append("second"))
+
+    calls.start(LaneWork.SWITCH, {}, switched)
+    assert (len(calls), calls.busy_lanes) == (2, {"trainer-1"})
+    calls.step(60.0)
+    assert done == ["first"], "what it starts comes in the step after"
+    calls.step(60.0)
+    assert (done, len(calls)) == (["first", "second"], 1)

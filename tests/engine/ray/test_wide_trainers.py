@@ -83,7 +83,7 @@ def test_a_lent_lane_of_two_gpus_generates_on_both(drive: Callable[..., Driven],
     with suppress(ProcessLookupError):
         os.kill(rollout, signal.SIGCONT)
     assert driven.finish() == 0
-    assert {"switch", "pull", "lent_generate", "train"} <= kinds(driven, LANE)
+    assert {"pull", "lent_generate", "train"} <= kinds(driven, LANE)
     assert all(gate["passed"] for gate in driven.ingest.of_type("gate"))
 
 

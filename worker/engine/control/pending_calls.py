@@ -64,10 +64,12 @@ class PendingCalls:
         self._on_lane_lost = on_lane_lost
         self._waiting: dict[ObjectRef, tuple[str, _Call]] = {}
         """By the reference of each report that has not arrived: its lane and its call."""
+        self._of_no_lane: list[Callable[[Reports], None]] = []
+        """The continuations of calls that no lane has to answer."""
 
     def __len__(self) -> int:
-        """The number of reports awaited."""
-        return len(self._waiting)
+        """The number of reports awaited, and of calls that no lane has to answer."""
+        return len(self._waiting) + len(self._of_no_lane)
 
     @property
     def busy_lanes(self) -> set[str]:
@@ -92,16 +94,26 @@ class PendingCalls:
         otherwise: Callable[[str], None] | None = None,
         tolerated: type[Exception] = Exception,
     ) -> None:
-        """Await the reports of one call for `work`, whose references `refs` are by lane; `then` receives all of them.
+        """Await the reports of one call for `work`, whose references `refs` are by lane; `then` receives all of them,
+        in the next `step` where there are none.
 
         `otherwise` is called in its place with the reason where a lane raises an error that must not end the run, once:
         one of the class `tolerated`. It is not called for a lane that dies.
         """
+        if not refs:
+            self._of_no_lane.append(then)
+            return
         call = _Call(work, time.monotonic(), then, otherwise, tolerated, set(refs))
         self._waiting.update({ref: (lane, call) for lane, ref in refs.items()})
 
     def step(self, timeout_seconds: float) -> None:
-        """Wait up to `timeout_seconds` for the first report, then handle every report that has arrived."""
+        """Wait up to `timeout_seconds` for the first report, then handle every report that has arrived. Where calls
+        were waiting for no lane, only those are handled, at once."""
+        if self._of_no_lane:
+            continuations, self._of_no_lane = self._of_no_lane, []
+            for then in continuations:
+                then({})
+            return
         if not self._waiting:
             return
         ready, _ = ray.wait(list(self._waiting), num_returns=1, timeout=timeout_seconds, fetch_local=False)
@@ -120,6 +132,7 @@ class PendingCalls:
     def forget_all(self) -> None:
         """Drop every call; reports that arrive later are ignored."""
         self._waiting.clear()
+        self._of_no_lane.clear()
 
     def _finish(self, ref: ObjectRef) -> None:
         lane, call = self._waiting[ref]

@@ -102,11 +102,14 @@ class RayExecutor:
     # --- rollout lanes, and trainer lanes that generate -------------------------------------------------------------
 
     def _switch(self, action: Switch) -> None:
-        ref = self._lanes[action.lane].actor.switch.remote(action.to)
-        self._calls.start(LaneWork.SWITCH, {action.lane: ref}, partial(self._switched, action))
+        # A lane that has nothing to move does either work without being told which comes next.
+        is_told = self._spec.moves_weights_to_generate
+        refs = {action.lane: self._lanes[action.lane].actor.switch.remote(action.to)} if is_told else {}
+        self._calls.start(LaneWork.SWITCH, refs, partial(self._switched, action))
 
     def _switched(self, action: Switch, reports: Reports) -> None:
-        self._spans.record(action.lane, SpanKind.SWITCH, reports[action.lane])
+        for lane, report in reports.items():
+            self._spans.record(lane, SpanKind.SWITCH, report)
         self._on_event(Switched(action.lane, action.to))
 
     def _pull(self, action: Pull) -> None:
