@@ -210,10 +210,23 @@ def test_an_optimizer_in_host_memory_keeps_its_gradients_there_and_the_hosts_byt
     offloaded = full(zero_stage=2, optimizer_on_host=True)
     memory = lane_memory(offloaded, H100, MemoryRole.TRAINER)
     assert (memory.optimizer, memory.gradients) == (0, 4 * MAX_BUCKET_NUMEL)
-    assert host_bytes(offloaded, num_ranks=1) == 16 * ALL
-    assert host_bytes(full(zero_stage=2), num_ranks=1) == 0
+    assert host_bytes(offloaded, H100, num_ranks=1) == 16 * ALL
+    assert host_bytes(full(zero_stage=2), H100, num_ranks=1) == 0
     with_weights = full(zero_stage=3, optimizer_on_host=True, weights_on_host=True)
-    assert host_bytes(with_weights, num_ranks=8) == 18 * ALL / 8
+    assert host_bytes(with_weights, H100, num_ranks=8) == 18 * ALL / 8
+
+
+@pytest.mark.parametrize(
+    ("zero_stage", "bytes_per_parameter"),
+    [(0, 8 + 4 + 2), (1, 12 / 8 + 8 + 2), (2, 12 / 8 + 4 / 8 + 2), (3, 12 / 8 + 4 / 8 + 2 / 8)],
+)
+def test_each_gpu_of_a_lane_keeps_its_own_state_in_the_hosts_memory(
+    zero_stage: int, bytes_per_parameter: float
+) -> None:
+    """Moments, gradients and weights of one of the 8 ranks of 2 lanes."""
+    work = replace(full(zero_stage=zero_stage, idle_on_host=True), spreads=True)
+    held = host_bytes(work, H100.in_lane_of(4), num_ranks=2)
+    assert held == pytest.approx(4 * bytes_per_parameter * ALL)
 
 
 def test_the_bucket_size_is_the_engines() -> None:

@@ -71,7 +71,7 @@ def test_a_preset_says_what_it_takes_of_the_hosts(preset: Preset) -> None:
     spec, work = preset.spec, Workload.of(preset.spec)
     host_memory = re.search(r"(\d+) GB of host memory", preset.description)
     # What ranks share adds up to the same for any number of them.
-    needed = host_bytes(work, num_ranks=1)
+    needed = host_bytes(work, H100, num_ranks=1)
     assert (float(host_memory[1]) if host_memory else 0.0) == pytest.approx(needed / 1e9, rel=0.05)
     assert spec.tuning is Tuning.FULL or not needed
 

@@ -155,16 +155,17 @@ def scoring_memory(work: Workload, device: Accelerator) -> LaneMemory:
     return LaneMemory(weights=0.0, adapter=0.0, activations=0.0, scorers=scorers, reserve=_reserve(device))
 
 
-def host_bytes(work: Workload, *, num_ranks: int) -> float:
-    """The bytes that one trainer lane keeps in its host's memory at most; `staged_bytes` and pulled weights come on
-    top."""
-    state, memory_savings = _state(work, num_ranks), work.memory_savings
+def host_bytes(work: Workload, device: Accelerator, *, num_ranks: int) -> float:
+    """The bytes that one trainer lane, in a gang of `num_ranks` lanes, keeps in its host's memory at most: each of its
+    computing GPUs its own state. `staged_bytes` and pulled weights come on top."""
+    num_gpus = work.num_computing_gpus(device)
+    state, memory_savings = _state(work, num_ranks * num_gpus), work.memory_savings
     held = state.optimizer if memory_savings.optimizer_on_host or memory_savings.idle_on_host else 0.0
     if memory_savings.idle_on_host or (memory_savings.optimizer_on_host and work.zero_stage > 1):
         held += state.gradients - state.bucket
     if memory_savings.weights_on_host or (memory_savings.idle_on_host and work.is_full):
         held += state.weights
-    return held
+    return num_gpus * held
 
 
 def staged_bytes(work: Workload, *, num_ranks: int) -> float:

@@ -84,7 +84,7 @@ def _remedy(spec: RunSpec, role: MemoryRole, device: Accelerator) -> str:
                 for field, value in changes.items()
                 if getattr(getattr(spec, name), field) != value
             )
-            hosts = "" if role is MemoryRole.ROLLOUT else _host_memory(tried)
+            hosts = "" if role is MemoryRole.ROLLOUT else _host_memory(tried, device)
             pixels = ", which changes samples slightly" if tried.sampling != spec.sampling else ""
             return f"It would fit with {changes_named}{hosts}{pixels}."
     if role is MemoryRole.ROLLOUT:
@@ -93,9 +93,9 @@ def _remedy(spec: RunSpec, role: MemoryRole, device: Accelerator) -> str:
     return f"Give it more trainer lanes, smaller images or devices with more memory{others}."
 
 
-def _host_memory(spec: RunSpec) -> str:
-    """What the spec needs of its hosts, as the end of a sentence; empty where that is next to nothing."""
+def _host_memory(spec: RunSpec, device: Accelerator) -> str:
+    """What the spec needs of hosts of such devices, as the end of a sentence; empty where that is next to nothing."""
     work, num_ranks = Workload.of(spec), spec.granted_lanes.num_trainer
-    state = host_bytes(work, num_ranks=num_ranks)
+    state = host_bytes(work, device, num_ranks=num_ranks)
     held = (state + staged_bytes(work, num_ranks=num_ranks)) / GB
     return f", and {held:.0f} GB of host memory for each trainer lane" if state >= GB else ""
