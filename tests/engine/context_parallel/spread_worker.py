@@ -65,11 +65,11 @@ class GroupFollowers:
     """The followers of a group whose processes the test has started."""
 
     def __init__(self, size: int) -> None:
-        self._size = size
+        self.size = size
 
     def join(self, model: ModelAdapter) -> None:
-        spread(model.transformer, lane_mesh(model.device, self._size))
-        self._calls = SpreadCalls(model.transformer, self._size)
+        spread(model.transformer, lane_mesh(model.device, self.size))
+        self._calls = SpreadCalls(model.transformer, self.size)
 
     def bind(
         self, own: Callable[[], PullReceipt], version: PublishedVersion, *, evaluated: bool = False

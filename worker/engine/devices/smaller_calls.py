@@ -46,13 +46,14 @@ def release_memory() -> None:
 class MemoryPlan:
     """What the plan says of the memory of this lane."""
 
-    def __init__(self, spec: RunSpec | None, role: MemoryRole | None) -> None:
+    def __init__(self, spec: RunSpec | None, role: MemoryRole | None, *, num_gpus: int = 1) -> None:
         """
         Args:
             spec: the run's; without one, nothing is planned.
             role: the lane's; `None` for a reward lane.
+            num_gpus: of the lane, which make its passes together.
         """
-        self._spec, self._role = spec, role
+        self._spec, self._role, self._num_gpus = spec, role, num_gpus
 
     @property
     def keeps_sizes(self) -> bool:
@@ -96,7 +97,7 @@ class MemoryPlan:
             return scoring_memory(work, device).parts
         # A shared card is full of what the lane holds that generates on it, the scorers included.
         role = role or (MemoryRole.ROLLOUT if lanes.num_rollout else MemoryRole.BOTH)
-        return lane_memory(work, device, role, num_ranks=lanes.num_trainer).parts
+        return lane_memory(work, device.in_lane_of(self._num_gpus), role, num_ranks=lanes.num_trainer).parts
 
 
 class SmallerCalls:

@@ -18,6 +18,10 @@ from worker.engine.types import PublishedVersion, PullReceipt
 class Followers(Protocol):
     """The GPUs of a lane beyond the first, which make their parts of its predictions."""
 
+    @property
+    def size(self) -> int:
+        """The number of GPUs of the lane, the first one included."""
+
     def join(self, model: ModelAdapter) -> None:
         """Spread the predictions of rank 0's `model`, which is loaded, over the followers, once they are."""
 

@@ -71,7 +71,7 @@ class Sampler:
         releases_weights: bool = False,
         memory_role: MemoryRole = MemoryRole.ROLLOUT,
         followers: Followers | None = None,
-        draws_in_step: bool = False,
+        gpus_in_step: int = 1,
     ) -> None:
         """Generate with `model`, whose trainable parameters only this sampler may write to.
 
@@ -81,7 +81,8 @@ class Sampler:
             releases_weights: the trainable parameters may be freed; `invalidate_weights` is called whenever they are.
             memory_role: what its lane does, by which the memory plan counts.
             followers: the lane's GPUs beyond the first, which `model` is spread over.
-            draws_in_step: other processes draw the same in the same passes, so that none may make smaller ones.
+            gpus_in_step: of the lane, each in a process that draws the same in the same passes, so that with several
+                none may make smaller ones.
         """
         self._spec = spec
         self._model = model
@@ -95,8 +96,9 @@ class Sampler:
         sampling = spec.sampling
         self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
         self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
-        self._memory = plan = MemoryPlan(spec, memory_role)
-        smaller_calls = partial(SmallerCalls, plan, advice=DRAW_LESS, is_exact=not draws_in_step)
+        num_gpus = gpus_in_step if followers is None else followers.size
+        self._memory = plan = MemoryPlan(spec, memory_role, num_gpus=num_gpus)
+        smaller_calls = partial(SmallerCalls, plan, advice=DRAW_LESS, is_exact=gpus_in_step == 1)
         self._together = smaller_calls("generate {} fragments in one pass")
         self._drawing = smaller_calls("generate {} trajectories in one pass")
         self._decoding = SmallerCalls(plan, "decode {} samples in one pass", advice=DRAW_SMALLER)

@@ -125,7 +125,8 @@ class TrainerRank:
         self._learner = build_learner(spec, policies, lambda: int(self._deepspeed_engine.global_steps))
         self._generation_switch = GenerationSwitch(spec, self._policy, self._deepspeed_engine)
         self._minibatch = OpenMinibatch(spec.algebra)
-        self._memory = MemoryPlan(spec, MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER)
+        role = MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER
+        self._memory = MemoryPlan(spec, role, num_gpus=gpus_per_lane)
         self._passes = TrainingPasses(
             self._memory,
             backward=partial(self._deepspeed_engine.backward, scale_wrt_gas=False),

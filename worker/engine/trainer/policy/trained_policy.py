@@ -89,7 +89,7 @@ class TrainedPolicy:
                 self._replica.model,
                 releases_weights=self._replica.releases_weights,
                 memory_role=MemoryRole.BOTH,
-                draws_in_step=gpus_per_lane > 1,
+                gpus_in_step=gpus_per_lane,
             )
         self._frozen_copies: list[ModelAdapter] = []
         self.behaviour = self._behaviour_policy()
