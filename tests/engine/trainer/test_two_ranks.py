@@ -1,6 +1,7 @@
 """Two ranks over gloo take the step that one rank takes, with unequal shares of the pairs, in every ZeRO stage."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,10 @@ from tests.engine.trainer.lent_generation import generate_fragment
 from tests.engine.trainer.two_ranks_worker import CASES, Case
 from worker.contracts.run_spec import RunSpec
 from worker.engine.types import GroupBatch, PublishedShard
+from worker.scheduling.planning.memory import host_bytes
 from worker.scheduling.planning.trainer_state import trainer_state
+from worker.scheduling.planning.workload import Workload
+from worker.scheduling.profiles.hardware import CPU_CORE
 
 WORLD_SIZE = 2
 EACH_CASE = each_case(
@@ -138,6 +142,27 @@ def test_the_state_takes_the_memory_that_was_planned(
         assert measured["optimizer"] == pytest.approx(planned.optimizer, rel=0.1)
         # Buckets may have been freed.
         assert measured["gradients"] <= planned.gradients * 1.1
+
+
+@EACH_CASE
+def test_the_gpus_of_a_lane_offload_together_what_was_planned_for_their_host(
+    ranks: list[dict[Case, dict[str, Any]]],
+    make_spec: Callable[..., RunSpec],
+    tiny_checkpoint: str,
+    current: PublishedShard,
+    case: Case,
+) -> None:
+    """In ZeRO 0 each rank offloads all of its state, so that a lane of two takes twice as much as one GPU."""
+    transformer = FluxTransformer2DModel.from_pretrained(tiny_checkpoint, subfolder="transformer")
+    work = Workload.of(make_spec(**SECTIONS, deepspeed={"config": f"zero{case[0]}", "offload_idle_states": True}))
+    work = replace(
+        work,
+        spreads=True,
+        profile=replace(work.profile, parameters=sum(parameter.numel() for parameter in transformer.parameters())),
+        trained_parameters=sum(tensor.numel() for tensor in current.tensors.values()),
+    )
+    offloaded = sum(rank[case]["offloaded"] for rank in ranks)
+    assert offloaded == pytest.approx(host_bytes(work, CPU_CORE.in_lane_of(WORLD_SIZE), num_ranks=1), rel=0.02)
 
 
 @EACH_CASE

@@ -14,6 +14,7 @@ from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
+from worker.engine.trainer.zero.state_offload import StateOffloader
 from worker.engine.types import GroupBatch
 
 
@@ -34,6 +35,13 @@ ZERO_3 = {
     # By default ZeRO 3 would keep every weight of so small a model gathered.
     "overrides": ["zero_optimization.stage3_param_persistence_threshold=0"],
 }
+
+
+def offloaded_bytes(trainer: TrainerRank, *, with_base: bool) -> int:
+    """What the rank moves to host memory when it is lent; moved back before this returns."""
+    offloader = StateOffloader(trainer._deepspeed_engine, trainer._policy.module)
+    offloader.offload(with_base=with_base)
+    return offloader.reload().num_bytes
 
 
 def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
@@ -60,6 +68,7 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     result |= metrics
     accumulate_share(trainer, groups[:1], num_pairs_total=num_pairs, fresh=False)
     result["state"] = state_bytes(trainer)
+    result["offloaded"] = offloaded_bytes(trainer, with_base=stage == 3)
     generated = lend(trainer, task["version"])
     assert generated.trajectories is not None
     result["lent"] = next_latents_of(generated.trajectories)

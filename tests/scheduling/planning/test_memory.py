@@ -223,10 +223,33 @@ def test_an_optimizer_in_host_memory_keeps_its_gradients_there_and_the_hosts_byt
 def test_each_gpu_of_a_lane_keeps_its_own_state_in_the_hosts_memory(
     zero_stage: int, bytes_per_parameter: float
 ) -> None:
-    """Moments, gradients and weights of one of the 8 ranks of 2 lanes."""
+    """Moments, gradients and weights of one of the 8 ranks of 2 lanes; the bucket, which stays in ZeRO 3, is whole."""
     work = replace(full(zero_stage=zero_stage, idle_on_host=True), spreads=True)
     held = host_bytes(work, H100.in_lane_of(4), num_ranks=2)
-    assert held == pytest.approx(4 * bytes_per_parameter * ALL)
+    bucket = 4 * MAX_BUCKET_NUMEL if zero_stage == 3 else 0
+    assert held == pytest.approx(4 * (bytes_per_parameter * ALL + bucket))
+
+
+@pytest.mark.parametrize("zero_stage", range(4))
+def test_a_lora_leaves_its_base_to_the_host_only_where_it_is_sharded(zero_stage: int) -> None:
+    savings = MemorySavings(num_recomputed_layers=60, idle_on_host=True)
+    work = replace(workload(zero_stage=zero_stage), memory_savings=savings, spreads=True)
+    # Of one of the 8 ranks: moments, and from stage 1 on master weights, and gradients; in stage 3 a bucket too.
+    of_rank = {0: 12, 1: 12 / 8 + 8, 2: 16 / 8, 3: 16 / 8 + 4}[zero_stage] * LORA
+    base = 2 * 20.4e9 / 8 if zero_stage == 3 else 0
+    assert host_bytes(work, H100.in_lane_of(4), num_ranks=2) == pytest.approx(4 * (of_rank + base))
+
+
+@pytest.mark.parametrize("savings", [{"idle_on_host": True}, {"optimizer_on_host": True, "weights_on_host": True}])
+def test_copies_of_the_policy_are_in_the_hosts_memory_where_the_weights_are(savings: dict[str, bool]) -> None:
+    """What ranks share does not depend on how they are divided into lanes."""
+    plain, both = (
+        replace(full(zero_stage=3, copies=copies, **savings), spreads=True)
+        for copies in (PolicyCopies(), PolicyCopies(reference=True, stale=True))
+    )
+    for width, num_lanes in ((1, 8), (4, 2)):
+        of_lane = [host_bytes(work, H100.in_lane_of(width), num_ranks=num_lanes) for work in (plain, both)]
+        assert num_lanes * (of_lane[1] - of_lane[0]) == pytest.approx(2 * 2 * ALL)
 
 
 def test_the_bucket_size_is_the_engines() -> None:

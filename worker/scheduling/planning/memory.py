@@ -163,9 +163,23 @@ def host_bytes(work: Workload, device: Accelerator, *, num_ranks: int) -> float:
     held = state.optimizer if memory_savings.optimizer_on_host or memory_savings.idle_on_host else 0.0
     if memory_savings.idle_on_host or (memory_savings.optimizer_on_host and work.zero_stage > 1):
         held += state.gradients - state.bucket
-    if memory_savings.weights_on_host or (memory_savings.idle_on_host and work.is_full):
-        held += state.weights
-    return num_gpus * held
+    if memory_savings.idle_on_host and work.zero_stage == 3:
+        # Only there the bucket outlives the backward pass, so that it is offloaded too.
+        held += state.bucket
+    return num_gpus * (held + _weights_on_host(work, state, num_ranks * num_gpus))
+
+
+def _weights_on_host(work: Workload, state: TrainerState, num_ranks: int) -> float:
+    """Weights that a rank keeps in host memory at most: in ZeRO 3 its shards of the base and of the policy's copies,
+    before it those that full tuning trains."""
+    memory_savings, copies = work.memory_savings, work.copies
+    if work.zero_stage < 3:
+        return state.weights if memory_savings.idle_on_host and work.is_full else 0.0
+    shards = work.trained_bytes * (copies.reference + copies.older) / num_ranks
+    if memory_savings.weights_on_host:
+        return state.weights + shards
+    # A LoRA's own shards stay on the device.
+    return work.weights_bytes / num_ranks + shards if memory_savings.idle_on_host else 0.0
 
 
 def staged_bytes(work: Workload, *, num_ranks: int) -> float:
