@@ -33,6 +33,7 @@ from worker.engine.control.prompt_schedule import PromptSchedule
 from worker.engine.metrics.replay_gate import check_replay_gate, rounding_warning
 from worker.engine.metrics.update_metrics import update_metrics
 from worker.engine.models.prompt_encoding import run_embeddings
+from worker.engine.reward.scored_run import ScoredRun
 from worker.engine.reward.scorer import Scorer
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
@@ -107,7 +108,7 @@ class LocalRun:
         embeddings = run_embeddings(spec, base_model_path, prompts)
         self.trainer = TrainerRank(spec, base_model_path, rank=0, world_size=1, embeddings=embeddings)
         self.sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
-        self.scorer = Scorer(spec.rewards, access, spec)
+        self.scorer = Scorer(spec.rewards, access, ScoredRun(spec))
         self.policy_version = 0
         self._versions: dict[int, PublishedVersion] = {0: self.trainer.version(0)}
         """The current version, and at staleness 1 the one before it, by policy version."""

@@ -4,6 +4,8 @@ import pytest
 
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
+from worker.engine.control.clocks import DriverClock
+from worker.engine.control.cluster_lanes import ClusterLanes, LaneHandle
 from worker.engine.control.shared_cards import card_to_share
 
 
@@ -41,3 +43,15 @@ def test_no_card_is_shared_by_two(taken: tuple[str, ...], expected: str | None) 
 
 def test_a_lane_of_the_runs_own_comes_before_a_borrowed_one() -> None:
     assert shared(FIRST.model_copy(update={"is_borrowed": True}), SECOND) == "rollout-1"
+
+
+@pytest.mark.parametrize(("shares", "expected"), [("rollout-0", 4), ("rollout-1", 1), (None, 1)])
+def test_a_reward_lane_knows_how_wide_the_lane_is_whose_card_it_shares(shares: str | None, expected: int) -> None:
+    wide = lane("rollout-0", LaneRole.ROLLOUT, gpus=(0, 1, 2, 3))
+    lanes = ClusterLanes([REWARD, wide, SECOND], DriverClock(), shares_cards=True)
+    lanes._handles = {
+        name: LaneHandle(None, None, shares=shares if name == REWARD.lane else None)
+        for name in ("reward-0", "rollout-0", "rollout-1")
+    }
+    assert lanes.num_gpus_beside("reward-0") == expected
+    assert lanes.num_gpus("reward-0") == 1, "it computes on the first of them"

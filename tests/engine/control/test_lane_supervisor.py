@@ -34,6 +34,9 @@ class FakeLanes:
         for lane in lanes:
             on_up([lane])
 
+    def num_gpus_beside(self, lane: str) -> int:
+        return 1
+
     def infos(self) -> tuple[Any, ...]:
         return ()
 

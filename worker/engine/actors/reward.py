@@ -29,16 +29,23 @@ class RewardActor(LaneActor):
         if device == CPU_DEVICE:
             use_threads(threads_of_scoring())
 
-    def load(self, spec: RunSpec, access: ScorerAccess) -> CallReport[None]:
-        """Build the scorers; `access` is for remote ones. A surviving lane has them."""
+    def load(self, spec: RunSpec, access: ScorerAccess, num_gpus: int = 1) -> CallReport[None]:
+        """Build the scorers. A surviving lane has them.
+
+        Args:
+            spec: the run's.
+            access: for remote scorers.
+            num_gpus: of the lane whose card this one shares; 1 where it shares none.
+        """
         start = time.monotonic()
         key = scoring_key(spec, access)
         if self._loaded_as == key:
             return self._report(start, None)
         with self._loading():
+            from worker.engine.reward.scored_run import ScoredRun
             from worker.engine.reward.scorer import Scorer
 
-            self._scorer = Scorer(spec.rewards, access, spec)
+            self._scorer = Scorer(spec.rewards, access, ScoredRun(spec, num_gpus))
         self._loaded_as = key
         return self._report(start, None)
 

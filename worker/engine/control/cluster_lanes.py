@@ -164,6 +164,11 @@ class ClusterLanes:
         """The number of GPUs that the lane computes on; 1 for a CPU slot."""
         return len(entries(self._placed(lane).device))
 
+    def num_gpus_beside(self, lane: str) -> int:
+        """The number of GPUs of the lane whose card this one shares; 1 where it shares none."""
+        shares = self._handles[lane].shares
+        return 1 if shares is None else self.num_gpus(shares)
+
     def uuids(self, lane: str) -> tuple[str, ...]:
         """The UUIDs of the GPUs that the lane was granted or shares; empty where these are none, or go by index."""
         return self._placed(lane).uuids

@@ -229,7 +229,8 @@ class LaneSupervisor:
         if self._lanes.role(lane) is LaneRole.ROLLOUT:
             ref = actor.load.remote(self._answer.spec, self._answer.base_model_path, self._prompts)
         else:
-            ref = actor.load.remote(self._answer.spec, self._answer.scorer_access)
+            num_gpus = self._lanes.num_gpus_beside(lane)
+            ref = actor.load.remote(self._answer.spec, self._answer.scorer_access, num_gpus)
         self._calls.start(LaneWork.LOAD, {lane: ref}, self._loaded, otherwise=self._tentative.get(lane))
 
     def _gang_loaded(self, reports: Reports) -> None:

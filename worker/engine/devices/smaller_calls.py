@@ -51,7 +51,7 @@ class MemoryPlan:
         Args:
             spec: the run's; without one, nothing is planned.
             role: the lane's; `None` for a reward lane.
-            num_gpus: of the lane, which make its passes together.
+            num_gpus: of the lane, which make its passes together; for a reward lane, of the lane whose card it shares.
         """
         self._spec, self._role, self._num_gpus = spec, role, num_gpus
 

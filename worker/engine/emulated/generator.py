@@ -103,7 +103,7 @@ class EmulatedReward(EmulatedLane):
     """An emulated reward lane: every reward is the mean brightness of the picture, or 0 for all members of a group that
     the emulation leaves without spread."""
 
-    def load(self, spec: RunSpec, access: ScorerAccess) -> CallReport[None]:
+    def load(self, spec: RunSpec, access: ScorerAccess, num_gpus: int = 1) -> CallReport[None]:
         self._names = tuple(reward.key for reward in spec.rewards)
         return self._report(time.monotonic(), None)
 

@@ -14,11 +14,11 @@ from transformers import CLIPVisionConfig, CLIPVisionModelWithProjection
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import AestheticSettings
-from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.networks import load_network, load_picture_processor
 from worker.engine.reward.picture_batches import PictureBatches
 from worker.engine.reward.rating_head import rating_head
+from worker.engine.reward.scored_run import ScoredRun
 
 
 class AestheticNetwork(CLIPVisionModelWithProjection):
@@ -41,8 +41,8 @@ class Aesthetic:
 
     name = RewardName.AESTHETIC.value
 
-    def __init__(self, settings: AestheticSettings, run: RunSpec | None = None) -> None:
-        """`run` is the run's spec, for the figures of its plan."""
+    def __init__(self, settings: AestheticSettings, run: ScoredRun | None = None) -> None:
+        """`run` is for the figures of its plan."""
         self._network = load_network(
             AestheticNetwork, settings.weights, self.name, settings.dtype, head="layers", run=run
         )

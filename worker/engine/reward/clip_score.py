@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import ClipScoreSettings
-from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.clip_similarity import ClipSimilarity
+from worker.engine.reward.scored_run import ScoredRun
 
 _PREFIX = "A photo depicts "
 _SCALE = 2.5
@@ -25,8 +25,8 @@ class ClipScore:
 
     name = RewardName.CLIP_SCORE.value
 
-    def __init__(self, settings: ClipScoreSettings, run: RunSpec | None = None) -> None:
-        """`run` is the run's spec, for the figures of its plan."""
+    def __init__(self, settings: ClipScoreSettings, run: ScoredRun | None = None) -> None:
+        """`run` is for the figures of its plan."""
         self._clip = ClipSimilarity(settings, settings.weights, self.name, run=run)
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:

@@ -15,10 +15,10 @@ from PIL import Image
 from transformers import CLIPModel
 
 from worker.contracts.rewards import WeightsSettings
-from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
 from worker.engine.reward.picture_batches import PictureBatches
+from worker.engine.reward.scored_run import ScoredRun
 
 _LEGACY_EOS_TOKEN_ID = 2
 """The wrong `eos_token_id` of older CLIP configurations, with which transformers takes the highest token id of a text
@@ -34,7 +34,7 @@ class ClipSimilarity:
         processor: str,
         reward: str,
         *,
-        run: RunSpec | None = None,
+        run: ScoredRun | None = None,
         letterboxes: bool = False,
     ) -> None:
         """
@@ -42,7 +42,7 @@ class ClipSimilarity:
             settings: the network's.
             processor: folder or hub id of tokenizer and picture processor.
             reward: name of the reward, for errors.
-            run: the run's spec, for the figures of its plan.
+            run: for the figures of its plan.
             letterboxes: letterbox pictures to a square instead of centre-cropping them.
 
         Raises:

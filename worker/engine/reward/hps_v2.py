@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import HpsV2Settings
-from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.clip_similarity import ClipSimilarity
+from worker.engine.reward.scored_run import ScoredRun
 
 
 class HpsV2:
@@ -23,8 +23,8 @@ class HpsV2:
 
     name = RewardName.HPS_V2.value
 
-    def __init__(self, settings: HpsV2Settings, run: RunSpec | None = None) -> None:
-        """`run` is the run's spec, for the figures of its plan."""
+    def __init__(self, settings: HpsV2Settings, run: ScoredRun | None = None) -> None:
+        """`run` is for the figures of its plan."""
         self._clip = ClipSimilarity(settings, settings.weights, self.name, run=run, letterboxes=True)
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:

@@ -16,11 +16,11 @@ from transformers import BlipConfig, BlipForImageTextRetrieval
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import ImageRewardSettings
-from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
 from worker.engine.reward.picture_batches import PictureBatches
 from worker.engine.reward.rating_head import rating_head
+from worker.engine.reward.scored_run import ScoredRun
 
 MAX_TOKENS = 35
 """The number of tokens of a prompt, as in the reference code."""
@@ -64,8 +64,8 @@ class ImageReward:
 
     name = RewardName.IMAGE_REWARD.value
 
-    def __init__(self, settings: ImageRewardSettings, run: RunSpec | None = None) -> None:
-        """`run` is the run's spec, for the figures of its plan."""
+    def __init__(self, settings: ImageRewardSettings, run: ScoredRun | None = None) -> None:
+        """`run` is for the figures of its plan."""
         self._network = load_network(
             ImageRewardNetwork, settings.weights, self.name, settings.dtype, head="mlp", run=run
         )

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
-from worker.contracts.run_spec import RunSpec
 from worker.contracts.scorer_access import NO_ACCESS, ScorerAccess
 from worker.engine.reward.base import RewardResult
 from worker.engine.reward.registry import build_reward
 from worker.engine.reward.reward_caller import CallOutcome, RewardCaller
+from worker.engine.reward.scored_run import ScoredRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class MixedReward:
 
     @classmethod
     def from_specs(
-        cls, specs: Sequence[RewardSpec], access: ScorerAccess = NO_ACCESS, run: RunSpec | None = None
+        cls, specs: Sequence[RewardSpec], access: ScorerAccess = NO_ACCESS, run: ScoredRun | None = None
     ) -> Self:
         """Build the scorers of `specs`. Arguments and errors as in `build_reward`."""
         return cls([RewardCaller(spec, build_reward(spec, access, run)) for spec in specs])

@@ -13,13 +13,18 @@ from transformers.models.clip.image_processing_pil_clip import CLIPImageProcesso
 from transformers.utils import logging as transformers_logging
 
 from worker.contracts.rewards import ScorerDtype
-from worker.contracts.run_spec import RunSpec
 from worker.engine.devices.selection import resolve_device
 from worker.engine.devices.smaller_calls import MemoryPlan
 from worker.engine.errors import ModelLoadError, listing
+from worker.engine.reward.scored_run import ScoredRun
 
 Network = TypeVar("Network", bound=PreTrainedModel)
 ADVICE = "have rewards computed elsewhere by `lanes.rewards_on`, or take devices with more memory"
+
+
+def memory_plan(run: ScoredRun | None) -> MemoryPlan:
+    """What the plan says of the card that a scorer's network is computed on; nothing without a run."""
+    return MemoryPlan(None, None) if run is None else MemoryPlan(run.spec, None, num_gpus=run.num_gpus)
 
 
 def load_network(
@@ -29,7 +34,7 @@ def load_network(
     dtype: ScorerDtype | None = None,
     *,
     head: str | None = None,
-    run: RunSpec | None = None,
+    run: ScoredRun | None = None,
 ) -> Network:
     """The network, frozen, on the lane's device.
 
@@ -39,7 +44,7 @@ def load_network(
         reward: name of the reward, for the error.
         dtype: the precision of its towers; by default bf16 on an accelerator and fp32 on the CPU.
         head: the name of a part that stays in fp32, with all parameters that belong to no part.
-        run: the run's spec, for the figures of its plan.
+        run: for the figures of its plan.
 
     Raises:
         ModelLoadError: when there are no safetensors, or they lack parameters of the class or hold other shapes.
@@ -60,7 +65,7 @@ def load_network(
     if (dtype or ("fp32" if device.type == "cpu" else "bf16")) == "bf16":
         for name, part in network.named_children():
             part.to(torch.float32 if name == head else torch.bfloat16)
-    with MemoryPlan(run, None).explaining(f"hold the network of reward `{reward}`", ADVICE):
+    with memory_plan(run).explaining(f"hold the network of reward `{reward}`", ADVICE):
         return network.eval().requires_grad_(False).to(device)
 
 

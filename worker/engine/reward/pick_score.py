@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import PickScoreSettings
-from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.clip_similarity import ClipSimilarity
+from worker.engine.reward.scored_run import ScoredRun
 
 
 class PickScore:
@@ -22,8 +22,8 @@ class PickScore:
 
     name = RewardName.PICK_SCORE.value
 
-    def __init__(self, settings: PickScoreSettings, run: RunSpec | None = None) -> None:
-        """`run` is the run's spec, for the figures of its plan."""
+    def __init__(self, settings: PickScoreSettings, run: ScoredRun | None = None) -> None:
+        """`run` is for the figures of its plan."""
         self._clip = ClipSimilarity(settings, settings.processor, self.name, run=run)
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:

@@ -13,9 +13,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from worker.contracts.run_spec import RunSpec
-from worker.engine.devices.smaller_calls import MemoryPlan, SmallerCalls
+from worker.engine.devices.smaller_calls import SmallerCalls
 from worker.engine.reward.cancellation import check_cancelled
+from worker.engine.reward.networks import memory_plan
+from worker.engine.reward.scored_run import ScoredRun
 
 ADVICE = (
     "lower `pictures_per_call` in the reward's `settings`, have rewards computed elsewhere by `lanes.rewards_on`, or "
@@ -35,7 +36,7 @@ class PictureBatches:
         pictures_per_call: int,
         *,
         reward: str,
-        run: RunSpec | None = None,
+        run: ScoredRun | None = None,
         before: Callable[[NDArray[np.uint8]], NDArray[np.uint8]] | None = None,
     ) -> None:
         """
@@ -43,14 +44,14 @@ class PictureBatches:
             processor: transformers' processor of pictures.
             pictures_per_call: pictures of a batch.
             reward: name of the reward, for reports.
-            run: the run's spec, for the figures of its plan.
+            run: for the figures of its plan.
             before: what a picture (H, W, 3) goes through first; by default nothing.
         """
         self._processor, self._before = processor, before
         self._pictures_per_call = pictures_per_call
         # PIL gives Python's lock away while it resizes.
         work = f"pass {{}} pictures through the network of reward `{reward}`"
-        self._calls = SmallerCalls(MemoryPlan(run, None), work, advice=ADVICE)
+        self._calls = SmallerCalls(memory_plan(run), work, advice=ADVICE)
         self._threads = ThreadPoolExecutor(torch.get_num_threads(), thread_name_prefix="pictures")
 
     def scores(self, images: NDArray[np.uint8], network: torch.nn.Module, passed: Passed) -> NDArray[np.float64]:

@@ -9,17 +9,17 @@ from importlib import import_module
 
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import RemoteSettings, RewardSpec
-from worker.contracts.run_spec import RunSpec
 from worker.contracts.scorer_access import ScorerAccess
 from worker.engine.reward.base import Reward
+from worker.engine.reward.scored_run import ScoredRun
 
-Builder = Callable[[RewardSpec, ScorerAccess, RunSpec | None], Reward]
+Builder = Callable[[RewardSpec, ScorerAccess, ScoredRun | None], Reward]
 
 
 def _local(module: str, class_name: str) -> Builder:
     """A builder of a scorer whose constructor takes the spec's `settings`, or nothing where there are none."""
 
-    def build(spec: RewardSpec, access: ScorerAccess, run: RunSpec | None) -> Reward:
+    def build(spec: RewardSpec, access: ScorerAccess, run: ScoredRun | None) -> Reward:
         reward_class = getattr(import_module(f"worker.engine.reward.{module}"), class_name)
         reward: Reward = reward_class() if spec.settings is None else reward_class(spec.settings)
         return reward
@@ -30,14 +30,14 @@ def _local(module: str, class_name: str) -> Builder:
 def _network(module: str, class_name: str) -> Builder:
     """A builder of a scorer with a network, which may need more memory than its device has left."""
 
-    def build(spec: RewardSpec, access: ScorerAccess, run: RunSpec | None) -> Reward:
+    def build(spec: RewardSpec, access: ScorerAccess, run: ScoredRun | None) -> Reward:
         reward: Reward = getattr(import_module(f"worker.engine.reward.{module}"), class_name)(spec.settings, run)
         return reward
 
     return build
 
 
-def _remote(spec: RewardSpec, access: ScorerAccess, run: RunSpec | None) -> Reward:
+def _remote(spec: RewardSpec, access: ScorerAccess, run: ScoredRun | None) -> Reward:
     from worker.engine.reward.remote import RemoteReward
 
     assert isinstance(spec.settings, RemoteSettings), "`RewardSpec` validates this"
@@ -60,9 +60,9 @@ REWARDS: dict[RewardName, Builder] = {
 }
 
 
-def build_reward(spec: RewardSpec, access: ScorerAccess, run: RunSpec | None = None) -> Reward:
-    """Build a scorer. Its model is loaded now, so that a missing one fails the run before it trains; `run` is the run's
-    spec, for the figures of its plan.
+def build_reward(spec: RewardSpec, access: ScorerAccess, run: ScoredRun | None = None) -> Reward:
+    """Build a scorer. Its model is loaded now, so that a missing one fails the run before it trains; `run` is for
+    the figures of its plan.
 
     Raises:
         ModelLoadError: when its weights cannot be used.

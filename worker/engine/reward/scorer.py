@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
-from worker.contracts.run_spec import RunSpec
 from worker.contracts.scorer_access import NO_ACCESS, ScorerAccess
 from worker.engine.reward.mixing import MixedReward
+from worker.engine.reward.scored_run import ScoredRun
 from worker.engine.types import ScoredFragment
 from worker.scheduling.core.messages import Fragment, Purpose
 
@@ -18,14 +18,14 @@ class Scorer:
     """Scores fragments."""
 
     def __init__(
-        self, rewards: Sequence[RewardSpec], access: ScorerAccess = NO_ACCESS, run: RunSpec | None = None
+        self, rewards: Sequence[RewardSpec], access: ScorerAccess = NO_ACCESS, run: ScoredRun | None = None
     ) -> None:
         """Build every scorer of the run.
 
         Args:
             rewards: the run's.
             access: for remote scorers.
-            run: the run's spec, for the figures of its plan where a device has too little memory.
+            run: for the figures of its plan where a device has too little memory.
 
         Raises:
             Exception: as `build_reward` does.

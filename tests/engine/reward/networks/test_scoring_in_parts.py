@@ -19,6 +19,7 @@ from worker.engine.reward.aesthetic import Aesthetic
 from worker.engine.reward.image_reward import ImageReward
 from worker.engine.reward.pick_score import PickScore
 from worker.engine.reward.reward_caller import RewardCaller
+from worker.engine.reward.scored_run import ScoredRun
 from worker.engine.shortage_notes import take_shortages
 
 CARD_BYTES = 80e9
@@ -99,7 +100,7 @@ def test_the_plans_figures_are_those_of_the_card(
     monkeypatch.setattr(smaller_calls, "_capacity_bytes", lambda: CARD_BYTES)
     settings = {"weights": str(aesthetic_folder)}
     run = make_spec(base_model=QWEN_IMAGE, rewards=[{"name": "aesthetic", "settings": settings}], lanes=lanes)
-    reward = Aesthetic(AestheticSettings(weights=str(aesthetic_folder)), run)
+    reward = Aesthetic(AestheticSettings(weights=str(aesthetic_folder)), ScoredRun(run))
     with no_memory_for(picture_tower(reward), more_than=0), pytest.raises(DeviceMemoryError, match=parts):
         scores(reward)
 
@@ -107,7 +108,8 @@ def test_the_plans_figures_are_those_of_the_card(
 def test_a_deterministic_run_keeps_the_size_of_its_batches(
     aesthetic_folder: Path, make_spec: Callable[..., RunSpec]
 ) -> None:
-    reward = Aesthetic(AestheticSettings(weights=str(aesthetic_folder)), make_spec(pipeline={"deterministic": True}))
+    run = ScoredRun(make_spec(pipeline={"deterministic": True}))
+    reward = Aesthetic(AestheticSettings(weights=str(aesthetic_folder)), run)
     with (
         no_memory_for(picture_tower(reward), more_than=2),
         pytest.raises(DeviceMemoryError, match=r"5 pictures .*\(a deterministic run keeps the size of its calls\)"),
