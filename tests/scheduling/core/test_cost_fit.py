@@ -1,6 +1,7 @@
 """What a lane's work costs follows what the lane has become, and not a single late call."""
 
 from random import Random
+from statistics import mean
 
 import pytest
 from hypothesis import given
@@ -58,19 +59,18 @@ def test_a_lane_that_stays_as_it_is_keeps_what_was_measured(seed: int, deviation
     assert fit.weight > 9.9, "nothing was forgotten: the weights of 60 observations sum to 9.98"
 
 
-@given(st.integers(0, 10**6))
-def test_sizes_that_others_slow_down_do_not_make_a_fixed_part(seed: int) -> None:
-    """Small calls fall into the time in which other processes use the cores, large ones do not."""
-    random = Random(seed)
-    fit = CostFit(1, 1)
-    for _ in range(10):
-        for num_units in (1, 2, 5):
+def test_sizes_that_others_slow_down_make_no_fixed_part_of_a_call() -> None:
+    """Small calls fall into the time in which other processes use the cores, large ones do not: a line of least squares
+    through these takes 72 ms for the fixed part, where it is 8."""
+
+    def fixed_part(seed: int) -> float:
+        random, fit = Random(seed), CostFit(1, 1)
+        for num_units in (1, 2, 5) * 10:
             slowed = random.uniform(1.0, 2.4) if num_units < 5 else random.uniform(1.0, 1.15)
             fit.observe(num_units, 0.008 + 0.055 * num_units * slowed)
-    by_least_squares = fit.mean_seconds - fit.mean_units * (
-        (fit.units_seconds / fit.weight - fit.mean_units * fit.mean_seconds) / fit.variance
-    )
-    assert fit.cost(None).per_call <= max(0.008, 0.75 * by_least_squares)
+        return fit.cost(None).per_call
+
+    assert mean(fixed_part(seed) for seed in range(50)) < 0.04
 
 
 @given(st.floats(0.0, 3.0), st.floats(0.01, 3.0), st.lists(st.sampled_from([1, 2, 3, 8]), min_size=3, max_size=30))
