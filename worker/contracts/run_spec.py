@@ -151,9 +151,9 @@ class RunSpec(Contract):
         return self.recomputes_log_probs and is_replayed_later
 
     @property
-    def moves_weights_to_generate(self) -> bool:
-        """Whether a trainer lane has something to move, gather or free before it generates, and again before it trains:
-        idle states, its trained weights, a sharded base."""
+    def switch_moves_memory(self) -> bool:
+        """Whether a trainer lane that turns to generation, or back, has something to offload, gather or free: idle
+        states, its trained weights, a sharded base."""
         deepspeed = self.deepspeed
         return self.tuning is Tuning.FULL or deepspeed.offload_idle_states or deepspeed.zero_stage == 3
 

@@ -126,15 +126,26 @@ def test_each_rank_writes_its_share_of_a_checkpoint(ranks: list[dict[Case, dict[
     assert abs(first["num_bytes"] - second["num_bytes"]) < 0.1 * (first["num_bytes"] + second["num_bytes"])
 
 
+def num_frozen(checkpoint: str) -> int:
+    """The elements of the base."""
+    transformer = FluxTransformer2DModel.from_pretrained(checkpoint, subfolder="transformer")
+    return sum(parameter.numel() for parameter in transformer.parameters())
+
+
+def num_trained(shard: PublishedShard) -> int:
+    """The elements of the LoRA."""
+    return sum(tensor.numel() for tensor in shard.tensors.values())
+
+
 @EACH_CASE
 def test_the_state_takes_the_memory_that_was_planned(
     ranks: list[dict[Case, dict[str, Any]]], tiny_checkpoint: str, current: PublishedShard, case: Case
 ) -> None:
-    num_trained = sum(tensor.numel() for tensor in current.tensors.values())
-    transformer = FluxTransformer2DModel.from_pretrained(tiny_checkpoint, subfolder="transformer")
-    frozen_bytes = 4 * sum(parameter.numel() for parameter in transformer.parameters())
     planned = trainer_state(
-        zero_stage=case[0], frozen_bytes=frozen_bytes, num_trained=num_trained, num_ranks=WORLD_SIZE
+        zero_stage=case[0],
+        frozen_bytes=4 * num_frozen(tiny_checkpoint),
+        num_trained=num_trained(current),
+        num_ranks=WORLD_SIZE,
     )
     for rank in ranks:
         measured = rank[case]["state"]
@@ -153,13 +164,12 @@ def test_the_gpus_of_a_lane_offload_together_what_was_planned_for_their_host(
     case: Case,
 ) -> None:
     """In ZeRO 0 each rank offloads all of its state, so that a lane of two takes twice as much as one GPU."""
-    transformer = FluxTransformer2DModel.from_pretrained(tiny_checkpoint, subfolder="transformer")
     work = Workload.of(make_spec(**SECTIONS, deepspeed={"config": f"zero{case[0]}", "offload_idle_states": True}))
     work = replace(
         work,
         spreads=True,
-        profile=replace(work.profile, parameters=sum(parameter.numel() for parameter in transformer.parameters())),
-        trained_parameters=sum(tensor.numel() for tensor in current.tensors.values()),
+        profile=replace(work.profile, parameters=num_frozen(tiny_checkpoint)),
+        trained_parameters=num_trained(current),
     )
     offloaded = sum(rank[case]["offloaded"] for rank in ranks)
     assert offloaded == pytest.approx(host_bytes(work, CPU_CORE.in_lane_of(WORLD_SIZE), num_ranks=1), rel=0.02)

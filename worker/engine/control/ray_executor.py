@@ -103,7 +103,7 @@ class RayExecutor:
 
     def _switch(self, action: Switch) -> None:
         # A lane that has nothing to move does either work without being told which comes next.
-        is_told = self._spec.moves_weights_to_generate
+        is_told = self._spec.switch_moves_memory
         refs = {action.lane: self._lanes[action.lane].actor.switch.remote(action.to)} if is_told else {}
         self._calls.start(LaneWork.SWITCH, refs, partial(self._switched, action))
 
