@@ -16,6 +16,7 @@ from transformers import CLIPVisionConfig
 from tests.engine.conftest import SpecMaker
 from tests.engine.driving import LANE_RESOURCES, Driven, grants
 from tests.engine.ray.reported import check_tiling, losses, replayed
+from tests.engine.ray.wide_grants import until
 from tests.engine.reward.networks.conftest import SIDE, VISION
 from tests.engine.reward.networks.scorer_inputs import save_processor
 from worker.contracts.lanes import LaneGrant
@@ -83,6 +84,14 @@ def shared(lanes: ClusterLanes) -> str | None:
     return info.shares
 
 
+def is_lost(lanes: ClusterLanes, lane: str) -> bool:
+    try:
+        ray.get(lanes[lane].actor.clock.remote())
+    except ray.exceptions.RayActorError:
+        return True
+    return False
+
+
 def restarted(lanes: ClusterLanes) -> None:
     lanes.restart(REWARD)
     lanes.wait_until_up([REWARD], lambda: None, lambda lanes: None)
@@ -111,8 +120,8 @@ def test_a_reward_lane_scores_in_bf16_on_the_card_of_the_rollout_lane_and_occupi
 
 def test_a_lane_whose_card_leaves_starts_on_another_and_that_is_no_loss(lanes: ClusterLanes) -> None:
     lanes.remove("rollout-0")
-    with pytest.raises(ray.exceptions.RayActorError):
-        ray.get(lanes[REWARD].actor.clock.remote())
+    # Ray ends a process beside its calls, of which one or two may still be answered.
+    assert until(lambda: is_lost(lanes, REWARD))
     restarted(lanes)
     assert seen(lanes, REWARD) == (CARDS["trainer-0"],) and shared(lanes) == "trainer-0"
     assert lanes[REWARD].num_restarts == 0, "no lane is given up because cards come and go"
