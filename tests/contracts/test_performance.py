@@ -16,6 +16,9 @@ def spec_with(**sections: Any) -> RunSpec:
 BF16 = {"base_model": {"dtype": "bf16"}}
 FREE = (Compilation.INDUCTOR, AttentionBackend.AUTO)
 PLAIN = (Compilation.OFF, AttentionBackend.DEFAULT)
+QWEN_WITH_CUDNN = {"base_model": {"family": "qwen_image"}, "performance": {"attention": "_native_cudnn"}}
+BATCHED_CFG = {"batched_cfg": True, "guidance_scale": 4.0}
+"""Both prompts of guidance in one pass, where the shorter one is padded."""
 
 
 @pytest.mark.parametrize(
@@ -31,7 +34,7 @@ PLAIN = (Compilation.OFF, AttentionBackend.DEFAULT)
         (
             {
                 "base_model": {"dtype": "bf16", "family": "qwen_image"},
-                "sampling": {"batched_cfg": True, "guidance_scale": 4.0},
+                "sampling": BATCHED_CFG,
             },
             (Compilation.INDUCTOR, AttentionBackend.DEFAULT),
         ),
@@ -68,7 +71,7 @@ def test_auto_is_fast_in_bf16_and_exact_where_single_elements_are_judged(
             {
                 "performance": {"attention": "_native_flash"},
                 "base_model": {"family": "qwen_image"},
-                "sampling": {"batched_cfg": True, "guidance_scale": 4.0},
+                "sampling": BATCHED_CFG,
             },
             "must not be _native_flash for qwen_image with `sampling.batched_cfg`",
         ),
@@ -92,6 +95,8 @@ def test_repeatable_kernels_go_with_determinism() -> None:
         ({"base_model": {"family": "hunyuan_video"}}, ContextParallel.OFF),
         ({"performance": {"attention": "_native_math"}}, ContextParallel.OFF),
         ({"pipeline": {"deterministic": True}}, ContextParallel.OFF),
+        (QWEN_WITH_CUDNN, ContextParallel.ULYSSES),
+        ({**QWEN_WITH_CUDNN, "sampling": BATCHED_CFG}, ContextParallel.OFF),
     ],
 )
 def test_auto_spreads_predictions_where_family_kernel_and_determinism_allow_it(
@@ -106,6 +111,7 @@ def test_auto_spreads_predictions_where_family_kernel_and_determinism_allow_it(
         ({"base_model": {"family": "z_image"}}, "must be auto or off for z_image, got ulysses: diffusers has plans"),
         ({"performance": {"attention": "xformers"}}, "with `performance.attention` xformers, got ulysses: take one of"),
         ({"pipeline": {"deterministic": True}}, "with `pipeline.deterministic`, got ulysses: matrix products"),
+        ({**QWEN_WITH_CUDNN, "sampling": BATCHED_CFG}, "got ulysses: on divided heads it takes no attention mask"),
     ],
 )
 def test_spreading_that_cannot_be_is_refused_with_the_spec(sections: dict[str, Any], reason: str) -> None:

@@ -2,14 +2,22 @@
 
 Ulysses divides the tokens of a sample over the GPUs of a lane, and the attention heads while they attend: their number
 must divide both. To train, it must divide the tokens of every prompt as well, unless prompts are left whole: diffusers
-has no backward pass of attention over parts of unlike lengths. Form, planner and lane ask here, so that they refuse the
-same with the same words.
+has no backward pass of attention over parts of unlike lengths. Prompts of unlike lengths are padded for it where the
+model can be told which tokens are padding. Form, planner and lane ask here, so that they refuse the same with the same
+words.
 """
 
 from dataclasses import dataclass
 
 from worker.contracts.families import FAMILY_TRAITS
-from worker.contracts.performance import WHOLE_PROMPTS, ContextParallel
+from worker.contracts.performance import (
+    MASKED_PROMPTS,
+    SPREADABLE_WITH_MASKS,
+    WHOLE_PROMPTS,
+    AttentionBackend,
+    ContextParallel,
+    PerformanceSpec,
+)
 from worker.contracts.run_spec import RunSpec
 
 
@@ -67,13 +75,27 @@ def training_problem(spec: RunSpec, num_gpus: int) -> str | None:
     family, sampling = spec.base_model.family, spec.sampling
     if family in WHOLE_PROMPTS:
         return None
-    length = FAMILY_TRAITS[family].sequence_length
-    if not length.is_padded:
-        return f"{refused}: prompts of {family} are as long as they are, so that GPUs cannot divide them, {advice}"
-    num_tokens = sampling.max_sequence_length or length.default
+    if family in MASKED_PROMPTS:
+        attention = spec.kernels.attention
+        if attention in SPREADABLE_WITH_MASKS:
+            return None
+        return (
+            f"{refused}: prompts of {family} are padded for several to divide, and `performance.attention` {attention} "
+            f"takes no mask there; take one of {', '.join(sorted(SPREADABLE_WITH_MASKS))}, or {advice}"
+        )
+    num_tokens = sampling.max_sequence_length or FAMILY_TRAITS[family].sequence_length.default
     if num_tokens % num_gpus:
         return (
             f"`sampling.max_sequence_length` must be a multiple of the {num_gpus} GPUs of a trainer lane, got "
             f"{num_tokens}: choose a multiple, or {advice}"
         )
     return None
+
+
+def training_kernels(spec: RunSpec, num_gpus: int) -> PerformanceSpec:
+    """The kernels of a trainer lane of so many GPUs: `RunSpec.kernels`, but that `auto` leaves attention to PyTorch
+    where prompts are padded, since what is fastest on some cards takes no mask there."""
+    kernels = spec.kernels
+    if num_gpus == 1 or spec.base_model.family not in MASKED_PROMPTS or kernels.attention is not AttentionBackend.AUTO:
+        return kernels
+    return kernels.model_copy(update={"attention": AttentionBackend.DEFAULT})

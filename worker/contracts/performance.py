@@ -59,6 +59,9 @@ SPREADABLE_FAMILIES = frozenset(
 WHOLE_PROMPTS = frozenset({ModelFamily.WAN, ModelFamily.WAN22})
 """Of these, the families whose plan leaves prompts whole: divided tokens of a clip attend to all of it."""
 
+MASKED_PROMPTS = frozenset({ModelFamily.QWEN_IMAGE})
+"""Of these, those whose transformer takes a mask of the prompt's tokens: a prompt can be padded to any length."""
+
 SPREADABLE_BACKENDS = frozenset(
     {
         AttentionBackend.AUTO,
@@ -70,6 +73,10 @@ SPREADABLE_BACKENDS = frozenset(
     }
 )
 """Backends that diffusers can run on divided heads."""
+
+SPREADABLE_WITH_MASKS = frozenset({AttentionBackend.AUTO, AttentionBackend.DEFAULT, AttentionBackend.NPU})
+"""Of these, those that take a mask there. diffusers hands cuDNN's a boolean one, which only PyTorch's own
+`scaled_dot_product_attention` converts to what that kernel adds."""
 
 REPEATABLE_BACKENDS = frozenset({AttentionBackend.AUTO, AttentionBackend.DEFAULT, AttentionBackend.MATH})
 """Backends that are bitwise repeatable, or give way to one that is: the others may sum gradients in any order."""
@@ -126,12 +133,14 @@ class PerformanceSpec(Contract):
         compilation, attention = self.compilation, self.attention
         if compilation is Compilation.AUTO:
             compilation = Compilation.INDUCTOR if is_free and deepspeed.zero_stage < 3 else Compilation.OFF
-        is_fixed = family in WITHOUT_ATTENTION_CHOICE or _why_masked(family, sampling) is not None
+        is_masked = _why_masked(family, sampling) is not None
+        is_fixed = family in WITHOUT_ATTENTION_CHOICE or is_masked
         if attention is AttentionBackend.AUTO and (is_fixed or not is_free):
             attention = AttentionBackend.DEFAULT
         context_parallel = self.context_parallel
         if context_parallel is ContextParallel.AUTO:
-            can_spread = family in SPREADABLE_FAMILIES and attention in SPREADABLE_BACKENDS and not deterministic
+            backends = SPREADABLE_WITH_MASKS if is_masked else SPREADABLE_BACKENDS
+            can_spread = family in SPREADABLE_FAMILIES and attention in backends and not deterministic
             context_parallel = ContextParallel.ULYSSES if can_spread else ContextParallel.OFF
         return PerformanceSpec(compilation=compilation, attention=attention, context_parallel=context_parallel)
 
@@ -180,11 +189,13 @@ def performance_problems(
             "its gradients are summed in no fixed order"
         )
     if performance.context_parallel is ContextParallel.ULYSSES:
-        found += _why_not_spread(performance, family, deterministic=deterministic)
+        found += _why_not_spread(performance, family, sampling, deterministic=deterministic)
     return found
 
 
-def _why_not_spread(performance: PerformanceSpec, family: ModelFamily, *, deterministic: bool) -> list[str]:
+def _why_not_spread(
+    performance: PerformanceSpec, family: ModelFamily, sampling: SamplingSpec, *, deterministic: bool
+) -> list[str]:
     found, setting = [], "`performance.context_parallel` must be auto or off"
     if family not in SPREADABLE_FAMILIES:
         known = ", ".join(sorted(SPREADABLE_FAMILIES))
@@ -193,6 +204,12 @@ def _why_not_spread(performance: PerformanceSpec, family: ModelFamily, *, determ
         known = ", ".join(sorted(SPREADABLE_BACKENDS))
         found.append(
             f"{setting} with `performance.attention` {performance.attention}, got ulysses: take one of {known}"
+        )
+    elif performance.attention not in SPREADABLE_WITH_MASKS and (why := _why_masked(family, sampling)) is not None:
+        known = ", ".join(sorted(SPREADABLE_WITH_MASKS))
+        found.append(
+            f"{setting} with `performance.attention` {performance.attention} for {family}{why}, got ulysses: on "
+            f"divided heads it takes no attention mask, which padded prompts need; take one of {known}"
         )
     if deterministic:
         found.append(

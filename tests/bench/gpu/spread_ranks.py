@@ -20,6 +20,7 @@ from tests.bench.gpu.bench_shapes import BenchModel, Shapes, shapes_for
 from tests.bench.gpu.rank_reports import reporter
 from tests.bench.gpu.rates import compared, planned_device
 from tests.bench.gpu.spread_training import INPUT_SEED, TrainingPass, can_be_trained, trained_together
+from worker.contracts.context_parallel import training_kernels
 from worker.contracts.performance import SPREADABLE_FAMILIES
 from worker.contracts.run_spec import RunSpec
 from worker.engine.context_parallel.calls import SpreadCalls, follow_calls
@@ -55,13 +56,13 @@ def main(rank: int, size: int, port: int) -> None:
 
 
 def spread_spec(loaded: LoadedModel) -> RunSpec:
-    """The run whose predictions are spread, one sample at a time; uncompiled, with the fastest attention."""
+    """The run whose predictions are spread, one sample at a time; uncompiled."""
     return loaded.spec(loaded.model.sizes[0], members=1)
 
 
 def _led(loaded: LoadedModel, shapes: Shapes, size: int) -> Row:
     spec, sample_size = spread_spec(loaded), loaded.model.sizes[0]
-    adapter = _adapter(loaded, spec)
+    adapter = _adapter(loaded, spec, size)
     prediction = Prediction.of(adapter, spec, sample_size, 1)
 
     def predict() -> torch.Tensor:
@@ -92,7 +93,7 @@ def _led(loaded: LoadedModel, shapes: Shapes, size: int) -> Row:
 
 def _followed(loaded: LoadedModel, shapes: Shapes, size: int) -> None:
     spec = spread_spec(loaded)
-    adapter = _adapter(loaded, spec)
+    adapter = _adapter(loaded, spec, size)
     training = _training(adapter, spec, loaded)
     spread(adapter.transformer, lane_mesh(adapter.device, size))
     if can_be_trained(spec, size):
@@ -105,8 +106,10 @@ def _training(adapter: ModelAdapter, spec: RunSpec, loaded: LoadedModel) -> Trai
     return TrainingPass(adapter, Prediction.of(adapter, spec, loaded.model.sizes[0], 1))
 
 
-def _adapter(loaded: LoadedModel, spec: RunSpec) -> ModelAdapter:
-    return loaded.adapter(spec, spec.kernels, is_trained=True)
+def _adapter(loaded: LoadedModel, spec: RunSpec, size: int) -> ModelAdapter:
+    """With the kernels of a trainer lane, also for predictions: the fastest attention, or for Qwen-Image, whose prompts
+    are padded to train, PyTorch's choice."""
+    return loaded.adapter(spec, training_kernels(spec, size), is_trained=True)
 
 
 def _seconds(predict: Work, repeats: int) -> float:

@@ -35,9 +35,12 @@ class Case:
     checkpointing: int = 0
     """Every how many blocks one is recomputed; none for 0."""
     compilation: Compilation = Compilation.OFF
+    guidance_scale: float = 1.0
+    batched_cfg: bool = False
 
     def __str__(self) -> str:
-        return f"{self.family.value}-{self.config}-{self.tuning.value}-{self.checkpointing}-{self.compilation.value}"
+        of_model = self.family, self.config, self.tuning, self.checkpointing, self.compilation
+        return "-".join(map(str, (*of_model, self.guidance_scale, self.batched_cfg)))
 
     @property
     def is_captured(self) -> bool:
@@ -51,7 +54,11 @@ class Case:
         return run_spec_of(
             self.family,
             tuning=self.tuning,
-            sampling={"num_frames": 9 if is_clip else 1},
+            sampling={
+                "num_frames": 9 if is_clip else 1,
+                "guidance_scale": self.guidance_scale,
+                "batched_cfg": self.batched_cfg,
+            },
             batch={"micro_batch_size": 2},
             # Every further kind of pass would be captured by itself, which takes seconds.
             algorithm={"kl_coefficient": 0.0 if self.is_captured else 0.5},

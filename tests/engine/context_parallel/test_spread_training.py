@@ -15,17 +15,27 @@ from tests.engine.models.family_checks import run_spec_of
 from tests.engine.rank_processes import run_rank_processes
 from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.gradient_recorder import relative_distance
+from worker.contracts.context_parallel import training_kernels, training_problem
 from worker.contracts.names import ModelFamily, Tuning
-from worker.contracts.performance import Compilation
+from worker.contracts.performance import (
+    SPREADABLE_BACKENDS,
+    SPREADABLE_FAMILIES,
+    SPREADABLE_WITH_MASKS,
+    AttentionBackend,
+    Compilation,
+)
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.context_parallel.spreading import check_trainable
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.registry import load_model
 
 WORKER = "tests.engine.context_parallel.spread_training_worker"
+AOT = Compilation.AOT_EAGER
 TOLERANCE = 1e-4
 """Of weights and norms after the steps, relative to what the steps change, and of latents."""
-TRAINABLE = (ModelFamily.FLUX, ModelFamily.FLUX2, ModelFamily.FLUX2_KLEIN, ModelFamily.WAN, ModelFamily.WAN22)
+QWEN = Case(family=ModelFamily.QWEN_IMAGE, checkpointing=1)
+"""Its prompts are not padded: two GPUs can divide the 140 tokens of the first, but not the 141 of the second."""
 
 
 def task_of(case: Case, checkpoint_of: CheckpointOf) -> dict[str, Any]:
@@ -62,7 +72,8 @@ def assert_same_steps(cases: list[Case], checkpoint_of: CheckpointOf, folder: Pa
 
 @pytest.mark.usefixtures("process_group")
 def test_a_trainer_lane_of_two_gpus_takes_the_steps_of_one(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
-    cases = [Case(checkpointing=1), Case(family=ModelFamily.WAN, config="zero2")]
+    """Also on prompts that two GPUs cannot divide, which are padded."""
+    cases = [Case(checkpointing=1), Case(family=ModelFamily.WAN, config="zero2"), replace(QWEN, guidance_scale=2.0)]
     assert_same_steps(cases, checkpoint_of, tmp_path, num_lanes=1)
 
 
@@ -80,10 +91,10 @@ def test_two_lanes_of_two_gpus_take_the_steps_of_one_gpu_in_every_stage(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("process_group")
-def test_every_family_whose_prompts_can_be_divided_trains_on_two_gpus(
-    checkpoint_of: CheckpointOf, tmp_path: Path
-) -> None:
-    cases = [Case(family=family, checkpointing=1) for family in TRAINABLE]
+def test_every_family_with_a_plan_trains_on_two_gpus(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
+    """Qwen-Image also where a batched pass masks the shorter prompt by itself, and in ZeRO 3."""
+    cases = [Case(family=family, checkpointing=1) for family in sorted(SPREADABLE_FAMILIES)]
+    cases += [replace(QWEN, guidance_scale=2.0, batched_cfg=True), replace(QWEN, config="zero3", tuning=Tuning.FULL)]
     assert_same_steps(cases, checkpoint_of, tmp_path, num_lanes=1)
 
 
@@ -92,8 +103,8 @@ def test_every_family_whose_prompts_can_be_divided_trains_on_two_gpus(
 @pytest.mark.usefixtures("process_group", "restored_libraries")
 def test_captured_blocks_train_on_two_gpus(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
     """Also where they are recomputed: the exchange of both directions is part of their graphs."""
-    captured = Case(compilation=Compilation.AOT_EAGER)
-    cases = [captured, replace(captured, family=ModelFamily.WAN, checkpointing=1)]
+    captured = Case(compilation=AOT)
+    cases = [captured, replace(captured, family=ModelFamily.WAN, checkpointing=1), replace(QWEN, compilation=AOT)]
     assert_same_steps(cases, checkpoint_of, tmp_path, num_lanes=1)
 
 
@@ -103,11 +114,10 @@ def test_a_family_is_trained_on_several_gpus_or_refused_with_the_reason(
 ) -> None:
     model = load_model(BaseModelSpec(family=family), checkpoint_of(family), parts=frozenset())
     spec = Case(family=family).spec
-    if family in TRAINABLE:
+    if family in SPREADABLE_FAMILIES:
         check_trainable(model, spec, GPUS_PER_LANE)
         return
-    reason = "prompts of qwen_image are as long" if family is ModelFamily.QWEN_IMAGE else "passes are not spread"
-    with pytest.raises(ModelLoadError, match=f"must have 1 GPU, got 2: .*{reason}"):
+    with pytest.raises(ModelLoadError, match="must have 1 GPU, got 2: its passes are not spread"):
         check_trainable(model, spec, GPUS_PER_LANE)
 
 
@@ -117,3 +127,26 @@ def test_prompts_whose_tokens_the_gpus_do_not_divide_are_refused(checkpoint_of: 
     spec = run_spec_of(ModelFamily.FLUX, sampling={"max_sequence_length": 255})
     with pytest.raises(ModelLoadError, match=r"must be a multiple of the 2 GPUs of a trainer lane, got 255"):
         check_trainable(model, spec, GPUS_PER_LANE)
+
+
+def spec_with_attention(family: ModelFamily, backend: AttentionBackend) -> RunSpec:
+    return run_spec_of(
+        family, base_model={"dtype": "bf16"}, deepspeed={"config": "zero1"}, performance={"attention": backend}
+    )
+
+
+@pytest.mark.parametrize("backend", sorted(SPREADABLE_BACKENDS))
+def test_padded_prompts_train_with_attention_that_takes_a_mask_or_are_refused(backend: AttentionBackend) -> None:
+    spec = spec_with_attention(ModelFamily.QWEN_IMAGE, backend)
+    assert training_problem(spec, 1) is None and training_kernels(spec, 1).attention is backend
+    if backend in SPREADABLE_WITH_MASKS:
+        chosen = AttentionBackend.DEFAULT if backend is AttentionBackend.AUTO else backend
+        assert training_problem(spec, 2) is None and training_kernels(spec, 2).attention is chosen
+        return
+    problem = training_problem(spec, 2)
+    assert problem is not None and f"`performance.attention` {backend} takes no mask there" in problem
+
+
+def test_prompts_that_are_never_padded_here_keep_the_attention_that_is_fastest_on_their_card() -> None:
+    spec = spec_with_attention(ModelFamily.FLUX, AttentionBackend.AUTO)
+    assert training_kernels(spec, 2).attention is AttentionBackend.AUTO

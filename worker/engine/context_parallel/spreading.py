@@ -20,6 +20,7 @@ import torch
 from diffusers import ContextParallelConfig
 from diffusers.hooks.context_parallel import ContextParallelSplitHook
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.nn.functional import pad
 
 from worker.contracts.context_parallel import DividedShape, training_problem
 from worker.contracts.performance import SPREADABLE_FAMILIES
@@ -29,6 +30,11 @@ from worker.engine.errors import LaneSpreadError, ModelLoadError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.experts import experts_of
 
+_PROMPT = "encoder_hidden_states"
+"""The argument of diffusers' transformers that is a prompt's embeddings, (N, tokens, width)."""
+_PROMPT_MASK = "encoder_hidden_states_mask"
+"""The argument that tells which of its tokens are no padding, (N, tokens), or `None` where all are; only some
+transformers have it."""
 _CLIP_DIMS = 5
 """Dimensions of a clip's latents (N, C, F, H, W), of which the transformer makes tokens itself."""
 
@@ -97,14 +103,14 @@ def spread(transformer: torch.nn.Module, mesh: DeviceMesh) -> None:
             ) from error
         _look_up_parameters(expert)
         expert.register_forward_pre_hook(partial(_choose_parts, config), with_kwargs=True)
-        expert.register_forward_hook(_compile_again, always_call=True)
+        expert.register_forward_hook(partial(_choose_equal_parts, config), always_call=True)
 
 
 def num_divided_prompt_tokens(inputs: Mapping[str, Any]) -> int | None:
     """The tokens of the prompt in a call with `inputs`, where the plan divides them as it does those of the sample.
     `None` for Wan, whose plan leaves the prompt whole: divided tokens of the clip attend to all of it."""
     is_clip = inputs["hidden_states"].dim() == _CLIP_DIMS
-    return None if is_clip else int(inputs["encoder_hidden_states"].shape[1])
+    return None if is_clip else int(inputs[_PROMPT].shape[1])
 
 
 def _num_tokens(expert: torch.nn.Module, latents: torch.Tensor) -> int:
@@ -126,25 +132,45 @@ def _look_up_parameters(expert: torch.nn.Module) -> None:
 
 
 def _choose_parts(
-    config: ContextParallelConfig, expert: torch.nn.Module, _: tuple[Any, ...], inputs: dict[str, Any]
-) -> None:
-    """Choose parts of unlike lengths where a prompt's tokens cannot be divided equally, as Qwen-Image's, which are not
-    padded. Then the ranks also tell each other the lengths, four times in each attention, so it is not done always.
-    torch.compile cannot capture that, and would fail: such a pass runs uncompiled."""
+    config: ContextParallelConfig, expert: torch.nn.Module, arguments: tuple[Any, ...], inputs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """What is done where a prompt's tokens cannot be divided equally, as Qwen-Image's, which are as many as they are.
+
+    To train, the prompt is padded until they can, and the padding masked; so is one with fewer tokens than GPUs. Else,
+    to predict alone, parts are of unlike lengths, so that attention which takes no mask can be used: the ranks then
+    also tell each other the lengths, four times in each attention. torch.compile cannot capture that, and would fail:
+    such a pass runs uncompiled.
+    """
+    size = config.ulysses_degree
     num_prompt_tokens = num_divided_prompt_tokens(inputs) or 0
-    config.ulysses_anything = bool(num_prompt_tokens % config.ulysses_degree)
-    if config.ulysses_anything and torch.is_grad_enabled():
-        raise LaneSpreadError(
-            f"the {config.ulysses_degree} GPUs of a trainer lane must divide the tokens of every prompt, got "
-            f"{num_prompt_tokens}: diffusers has no backward pass over parts of unlike lengths; change "
-            "`sampling.max_sequence_length`, or train on lanes of 1 GPU"
-        )
-    if config.ulysses_anything:
+    if not num_prompt_tokens % size:
+        return None
+    if not torch.is_grad_enabled() and num_prompt_tokens > size:
+        config.ulysses_anything = True
         torch.compiler.set_stance("force_eager")
+        return None
+    if _PROMPT_MASK not in inputs:
+        raise LaneSpreadError(
+            f"the {size} GPUs of a trainer lane must divide the tokens of every prompt, got {num_prompt_tokens}: "
+            "diffusers has no backward pass over parts of unlike lengths; change `sampling.max_sequence_length`, or "
+            "train on lanes of 1 GPU"
+        )
+    return arguments, inputs | _padded_prompt(inputs[_PROMPT], inputs[_PROMPT_MASK], size)
 
 
-def _compile_again(_expert: torch.nn.Module, _inputs: object, _output: object) -> None:
-    """What `_choose_parts` has turned off for one pass is on again after it, whether or not the pass has failed."""
+def _padded_prompt(prompt: torch.Tensor, mask: torch.Tensor | None, size: int) -> dict[str, torch.Tensor]:
+    """The arguments for a prompt with as many tokens of zeros behind it as make their number a multiple of `size`."""
+    num_missing = -prompt.shape[1] % size
+    known = torch.ones(prompt.shape[:2], dtype=torch.bool, device=prompt.device) if mask is None else mask
+    return {_PROMPT: pad(prompt, (0, 0, 0, num_missing)), _PROMPT_MASK: pad(known, (0, num_missing))}
+
+
+def _choose_equal_parts(
+    config: ContextParallelConfig, _expert: torch.nn.Module, _inputs: object, _output: object
+) -> None:
+    """What `_choose_parts` has changed for one pass is as before after it, whether or not the pass has failed: blocks
+    that a backward pass recomputes are computed outside of every pass."""
+    config.ulysses_anything = False
     torch.compiler.set_stance("default")
 
 

@@ -9,6 +9,7 @@ from functools import partial
 
 import torch
 
+from worker.contracts.context_parallel import training_kernels
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.context_parallel.spreading import check_trainable, lane_mesh, spread
@@ -68,7 +69,7 @@ class TrainedPolicy:
                 of so many GPUs.
         """
         self._spec = spec
-        self._load = partial(_load, spec, base_model_path, device, embeddings)
+        self._load = partial(_load, spec, base_model_path, device, embeddings, gpus_per_lane)
         is_sharded = spec.deepspeed.zero_stage == 3
         self.model = self._load()
         """The model that is trained."""
@@ -210,7 +211,9 @@ class TrainedPolicy:
         return copy
 
 
-def _load(spec: RunSpec, path: str, device: str | torch.device | None, embeddings: Embeddings | None) -> ModelAdapter:
+def _load(
+    spec: RunSpec, path: str, device: str | torch.device | None, embeddings: Embeddings | None, gpus_per_lane: int
+) -> ModelAdapter:
     """The base model with the parts that a trainer rank of this run needs."""
     parts = {Part.TRANSFORMER}
     if spec.pipeline.trainers_generate or spec.algorithm.needs.differentiable_reward:
@@ -223,7 +226,7 @@ def _load(spec: RunSpec, path: str, device: str | torch.device | None, embedding
         parts=frozenset(parts),
         embeddings=embeddings,
         sampling=spec.sampling,
-        performance=spec.kernels,
+        performance=training_kernels(spec, gpus_per_lane),
     )
     if spec.deepspeed.zero_stage < 3:
         return load()
