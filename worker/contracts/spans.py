@@ -27,6 +27,8 @@ class SpanKind(StrEnum):
 
 
 class IdleCause(StrEnum):
+    DISPATCH = "dispatch"
+    """Between two calls: the results of one are stored, the scheduler decides, and the next is on its way."""
     NO_FRAGMENT_READY = "no_fragment_ready"
     HEAD_OF_LINE = "head_of_line"
     GROUP_INCOMPLETE = "group_incomplete"

@@ -4641,7 +4641,7 @@ export interface components {
          * IdleCause
          * @enum {string}
          */
-        readonly IdleCause: "no_fragment_ready" | "head_of_line" | "group_incomplete" | "reward_pending" | "batch_barrier" | "gang_barrier" | "back_pressure" | "publish_wait" | "start_up" | "drain" | "failure" | "resize";
+        readonly IdleCause: "dispatch" | "no_fragment_ready" | "head_of_line" | "group_incomplete" | "reward_pending" | "batch_barrier" | "gang_barrier" | "back_pressure" | "publish_wait" | "start_up" | "drain" | "failure" | "resize";
         /**
          * ImageRewardSettings
          * @description ImageReward (arXiv 2304.05977) is published as a pickle, which is refused: convert it once and give the folder as
@@ -15414,7 +15414,7 @@ export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<component
 export const homeGroupGroupEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HomeGroupGroupEnum"]> = ["running", "waiting", "failed", "finished"];
 export const hookEventValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HookEvent"]> = ["run.started", "run.resumed", "run.restarted", "run.paused", "run.completed", "run.stopped", "run.cancelled", "run.failed", "sweep.finished", "reward_hacking.suspected", "reward_hacking.over", "budget.near", "budget.spent", "gpu.faulty", "gpu.lost", "gpu.found", "node.lost", "node.found"];
 export const hpsV2SettingsDtypeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HpsV2Settings"]["dtype"]> = ["fp32", "bf16"];
-export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
+export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["dispatch", "no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const imageRewardSettingsDtypeAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ImageRewardSettings"]["dtype"]> = ["fp32", "bf16"];
 export const importKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ImportKind"]> = ["flow_grpo", "diffusers"];
 export const intRangeKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IntRange"]["kind"]> = ["int"];

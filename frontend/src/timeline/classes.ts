@@ -27,6 +27,7 @@ const KINDS: Readonly<Record<SpanKind, { readonly label: string; readonly colour
 };
 
 const CAUSES: Readonly<Record<IdleCause, string>> = {
+  dispatch: "between two calls",
   no_fragment_ready: "no fragment ready",
   head_of_line: "waiting for an earlier index",
   group_incomplete: "group incomplete",

@@ -161,14 +161,14 @@ def test_only_lanes_of_the_gang_have_a_rank() -> None:
     assert {span.lane: span.rank for span in recording.spans} == {"trainer": 1, "rollout": None}
 
 
-def test_a_gap_between_two_pieces_of_work_is_waiting_for_a_fragment() -> None:
+def test_a_gap_between_two_pieces_of_work_is_their_dispatch() -> None:
     recording = Recording()
     recording.recorder.lane_started("g", 0.0)
     recording.recorder.began("g", SpanKind.GENERATE, 0.0)
     recording.recorder.ended("g", 1.0)
     recording.recorder.began("g", SpanKind.GENERATE, 1.25)
     recording.recorder.lane_stopped("g", 2.0)
-    assert recording.spans_of() == [("generate", 0, 1), ("no_fragment_ready", 1, 1.25), ("generate", 1.25, 2)]
+    assert recording.spans_of() == [("generate", 0, 1), ("dispatch", 1, 1.25), ("generate", 1.25, 2)]
 
 
 def test_times_of_a_clock_slightly_behind_keep_the_tiling() -> None:

@@ -161,7 +161,7 @@ class SpanRecorder:
         self._idle.pop(lane, None)
         self._without_cause.pop(lane, None)
         end = max(at, span.start)
-        # Work began before `settle` asked for the cause, so the lane was only waiting for the work to reach it.
+        # The lane was given work before `settle` asked for the cause, so it waited for nothing but that to reach it.
         has_no_cause = span.kind is SpanKind.IDLE and span.cause is None
         if end > span.start:
             self._emit(
@@ -171,7 +171,7 @@ class SpanRecorder:
                     kind=span.kind,
                     start=span.start,
                     end=end,
-                    cause=IdleCause.NO_FRAGMENT_READY if has_no_cause else span.cause,
+                    cause=IdleCause.DISPATCH if has_no_cause else span.cause,
                     batch=span.work.batch,
                     group=span.work.group,
                     fragment=span.work.fragment,

@@ -108,6 +108,7 @@ class TimelineSpan(Model):
     end: float
     cause: (
         Literal[
+            "dispatch",
             "no_fragment_ready",
             "head_of_line",
             "group_incomplete",
