@@ -1,5 +1,6 @@
-"""Tests of `tests/gpu`, with their fixtures and helpers, on a device that only pretends not to be the CPU, so that what
-would fail on a card for a tensor left on the CPU fails here. They run in a process of their own, see `pretend_card`."""
+"""Tests of `tests/gpu` with their fixtures and helpers, stages of the kit and a batch of every family on a device that
+only pretends not to be the CPU, so that what would fail on a card for a tensor left on the CPU fails here. They run in
+a process of their own, see `pretend_card`."""
 
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ON_A_CARD = "tests/gpu/test_engine_on_an_accelerator.py"
 STAGES_OF_THE_KIT = "tests/engine/gpu_bench/stages_on_pretend_card.py"
+EVERY_FAMILY = "tests/engine/models/batches_on_pretend_card.py"
 REPLAYED = "test_the_replay_gate_holds_in_fp32"
 LENT = "test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace"
 RESUMED = "test_resuming_is_bitwise_equal_when_deterministic"
@@ -127,8 +129,9 @@ def test_autocast_on_the_pretended_card_casts_for_the_operators_that_it_does_on_
         pytest.param(SHARDED[4:], 4, marks=pytest.mark.slow, id="ZeRO 3 with all weights and offloading"),
         pytest.param(OTHERS, len(OTHERS), marks=pytest.mark.slow, id="all others"),
         pytest.param((STAGES_OF_THE_KIT,), 11, marks=pytest.mark.slow, id="the kit"),
+        pytest.param((EVERY_FAMILY,), 36, marks=pytest.mark.slow, id="every family"),
     ],
 )
-def test_gpu_tests_with_their_helpers_pass_on_the_pretended_card(names: tuple[str, ...], number: int) -> None:
+def test_what_a_card_runs_passes_on_the_pretended_card(names: tuple[str, ...], number: int) -> None:
     output = run("-m", "pytest", "-p", "tests.engine.on_pretend_card", "-q", "--no-header", *names)
     assert f"{number} passed" in output and "skipped" not in output
