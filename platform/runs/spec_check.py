@@ -16,12 +16,9 @@ from catalog.model_configs import model_problems
 from catalog.prompt_pictures import picture_problem
 from catalog.scorers import scorer_problems
 from catalog.selectors import prompts_of_set
-from fleet.allocation.device_mixes import gang_alike
-from fleet.device_profiles import profile_name
 from fleet.selectors import pool_devices
 from runs.forks import ForkPoint, fork_problems
-from runs.planning.device_order import best_first
-from runs.planning.usable_devices import trains_on, usable
+from runs.planning.device_order import likely_memory_warnings
 from runs.pool_check import pool_problems
 from runs.wait_reasons import lacking
 from worker.contracts.error_sentences import error_sentences
@@ -32,8 +29,6 @@ from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.setting_names import setting_names
 from worker.contracts.spec_yaml import YamlRefused, lines_of, read_yaml
-from worker.scheduling.planning.memory_advice import memory_warnings
-from worker.scheduling.profiles.known_devices import accelerator
 
 Errors = dict[str, list[str]]
 WHOLE_SPEC = "spec"
@@ -133,11 +128,6 @@ def _too_few_prompts(spec: RunSpec, num_prompts: int) -> Errors:
 def warnings_of(spec: RunSpec) -> list[str]:
     """Warnings about a valid spec: one if the pool is too small, and one for each role that is predicted not to fit the
     lanes that it would get if all were free. Devices without a known profile are left out."""
-    wanted, pool = spec.granted_lanes, usable(spec, pool_devices(spec.lanes.pool))
-    order, trains = best_first(spec, pool), trains_on(spec)
-    mix = gang_alike(pool, wanted.num_trainer, wanted.num_rollout, order, trains=trains)
-    devices = pool if mix is None else {*mix[0], *mix[1]}
-    named = [name for device in devices if (name := profile_name(device)) is not None]
     shortage = lacking(spec.granted_lanes)
     warnings = [f"The run {shortage}: it would wait until lanes join."] if shortage else []
-    return warnings + memory_warnings(spec, [accelerator(name) for name in named])
+    return warnings + likely_memory_warnings(spec, pool_devices(spec.lanes.pool))

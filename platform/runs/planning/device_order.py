@@ -1,5 +1,6 @@
 """The kinds of device that lanes have, best first for a run, by the planner's hardware profiles."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from fleet.allocation.device_mixes import gang_alike, taken_in_order
@@ -9,6 +10,7 @@ from worker.contracts.device_names import divided
 from worker.contracts.performance import ContextParallel
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory_advice import memory_warnings
+from worker.scheduling.profiles.hardware import Accelerator
 from worker.scheduling.profiles.known_devices import accelerator
 
 
@@ -22,11 +24,37 @@ def best_first(spec: RunSpec, devices: Iterable[str]) -> list[str]:
 def likely_devices(spec: RunSpec, available: Mapping[str, int]) -> list[str]:
     """Devices of the lanes that generate or train that a run would get of `available` (lanes by device) if nothing is
     planned, sorted as plans count them; fewer where there are fewer."""
-    available = usable(spec, available)
-    order, wanted = best_first(spec, available), spec.lanes
-    found = gang_alike(available, wanted.num_trainer, wanted.num_rollout, order, trains=trains_on(spec))
-    all_there_are = taken_in_order(available, wanted.num_trainer + wanted.num_rollout, order)
-    return sorted((all_there_are if found is None else found[0] + found[1]).elements())
+    found = _likely_roles(spec, available)
+    return sorted((_all_there_are(spec, available) if found is None else found[0] + found[1]).elements())
+
+
+def likely_memory_warnings(spec: RunSpec, available: Mapping[str, int]) -> list[str]:
+    """`memory_warnings` for the lanes that a run would get of `available`, as `likely_devices`."""
+    trainers, rollouts = likely_cards(spec, available)
+    return memory_warnings(spec, trainers, rollouts)
+
+
+def likely_cards(spec: RunSpec, available: Mapping[str, int]) -> tuple[list[Accelerator], list[Accelerator]]:
+    """The profiles of the trainer lanes and of the rollout lanes that a run would get of `available`, as
+    `likely_devices`; where there are too few, both may be any of them. Devices without a profile are left out."""
+    trainers, rollouts = _likely_roles(spec, available) or (_all_there_are(spec, available),) * 2
+    return _profiles(trainers), _profiles(rollouts)
+
+
+def _likely_roles(spec: RunSpec, available: Mapping[str, int]) -> tuple[Counter[str], Counter[str]] | None:
+    """Devices of the trainer and of the rollout lanes; `None` where there are too few."""
+    available, wanted = usable(spec, available), spec.granted_lanes
+    order = best_first(spec, available)
+    return gang_alike(available, wanted.num_trainer, wanted.num_rollout, order, trains=trains_on(spec))
+
+
+def _all_there_are(spec: RunSpec, available: Mapping[str, int]) -> Counter[str]:
+    available, wanted = usable(spec, available), spec.granted_lanes
+    return taken_in_order(available, wanted.num_trainer + wanted.num_rollout, best_first(spec, available))
+
+
+def _profiles(devices: Iterable[str]) -> list[Accelerator]:
+    return [accelerator(name) for device in devices if (name := profile_name(device)) is not None]
 
 
 def _rank(spec: RunSpec, device: str) -> tuple[int, float, str, int]:

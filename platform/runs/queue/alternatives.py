@@ -18,12 +18,11 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 
 from fleet.allocation.reservations import Admission, Demand
-from fleet.device_profiles import profile_name
 from fleet.lane_demand import fits, kind_for, kinds_wanted, shrunk
 from fleet.selectors import free_devices, pool_devices, pool_lanes
 from fleet.shares.shares import held_lanes, pools_open_to, scarce_kind, shares
 from runs.models import Run
-from runs.planning.device_order import likely_devices
+from runs.planning.device_order import likely_cards, likely_devices
 from runs.planning.plan_cache import PlanBeingMade, PlanningFailed, planned
 from runs.queue.asked_lanes import with_lanes
 from runs.queue.queue_forecast import admission, resources
@@ -33,7 +32,6 @@ from worker.contracts.names import LaneRole, Placement, RewardDevice
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory_advice import memory_warnings
 from worker.scheduling.planning.modes import name_of
-from worker.scheduling.profiles.known_devices import accelerator
 
 MAX_TRIES = 3
 """Sizes that are tried, from the largest that would start now, until the planner takes one: each may take it
@@ -116,10 +114,11 @@ def _first_valid(run: Run, asked: RunSpec, change: Change, sizes: Iterator[LaneS
 def _slow_down(asked: RunSpec, spec: RunSpec) -> float | None:
     """Seconds of a batch with `spec` over those with `asked`. Raises `PlanningFailed` where the lanes lack memory."""
     pool = spec.lanes.pool
-    devices = likely_devices(spec, free_devices(kind_for(LaneRole.TRAINER, pool_lanes(pool)), pool))
-    if _num_short_of_memory(spec, devices) > _num_short_of_memory(asked, devices):
+    free = free_devices(kind_for(LaneRole.TRAINER, pool_lanes(pool)), pool)
+    cards = likely_cards(spec, free)
+    if len(memory_warnings(spec, *cards)) > len(memory_warnings(asked, *cards)):
         raise PlanningFailed("the lanes are predicted to lack memory")
-    after = _batch_seconds(spec, devices)
+    after = _batch_seconds(spec, likely_devices(spec, free))
     num_lanes = asked.lanes.num_rollout + asked.lanes.num_trainer
     whole = likely_devices(asked, pool_devices(asked.lanes.pool))
     try:
@@ -127,12 +126,6 @@ def _slow_down(asked: RunSpec, spec: RunSpec) -> float | None:
     except PlanningFailed:
         before = None
     return None if after is None or before is None else after / before
-
-
-def _num_short_of_memory(spec: RunSpec, devices: Sequence[str]) -> int:
-    """Number of roles whose lanes are predicted to lack memory on these devices."""
-    named = [name for device in devices if (name := profile_name(device)) is not None]
-    return len(memory_warnings(spec, [accelerator(name) for name in named]))
 
 
 def _batch_seconds(spec: RunSpec, devices: Sequence[str]) -> float | None:

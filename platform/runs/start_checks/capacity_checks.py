@@ -9,15 +9,14 @@ from fsspec.core import split_protocol
 
 from fleet.device_profiles import profile_name
 from fleet.selectors import free_devices, pool_devices, trainer_kind
-from runs.planning.device_order import likely_devices
+from runs.planning.device_order import likely_cards, likely_devices
 from runs.start_checks.check_rows import Check, CheckName, CheckState
 from runs.start_checks.sizes import size_text
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.stored_samples import NUM_HELD_OUT_SAMPLES
-from worker.scheduling.planning.memory_advice import lane_memories, memory_warnings
+from worker.scheduling.planning.memory_advice import memory_warnings, tightest_lanes
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.known_devices import accelerator
 from worker.scheduling.profiles.known_models import has_profile, stand_in_profile
 
 SAVED_BYTES = 12
@@ -29,12 +28,14 @@ NEARLY_FULL = 0.8
 
 
 def memory_check(spec: RunSpec) -> Check:
-    """What each lane is predicted to need against the smallest card that it would get: of those free now, where they
+    """What each lane is predicted to need against the tightest card that it would get: of those free now, where they
     suffice."""
     wanted = spec.lanes.num_rollout + spec.lanes.num_trainer
-    free = likely_devices(spec, free_devices(trainer_kind(spec.lanes.pool), spec.lanes.pool))
-    devices = free if len(free) >= wanted else likely_devices(spec, pool_devices(spec.lanes.pool))
-    which = "free now" if len(free) >= wanted else "of the pool"
+    available, which = free_devices(trainer_kind(spec.lanes.pool), spec.lanes.pool), "free now"
+    devices = likely_devices(spec, available)
+    if len(devices) < wanted:
+        available, which = pool_devices(spec.lanes.pool), "of the pool"
+        devices = likely_devices(spec, available)
     if not devices:
         return _memory(CheckState.UNKNOWN, f"The pool {spec.lanes.pool} has no lane in service to compare with.")
     names = {device: profile_name(device) for device in devices}
@@ -44,15 +45,15 @@ def memory_check(spec: RunSpec) -> Check:
         stand_in = stand_in_profile(spec.base_model)
         text = f"What `{spec.base_model.path}` needs is in no model profile; the plan takes {stand_in} for it."
         return _memory(CheckState.UNKNOWN, text, "Watch the memory of its first batch.")
-    cards = [accelerator(name) for name in names.values() if name is not None]
-    smallest = min(cards, key=lambda card: card.memory_bytes)
-    if warnings := memory_warnings(spec, cards):
+    trainers, rollouts = likely_cards(spec, available)
+    if warnings := memory_warnings(spec, trainers, rollouts):
         return _memory(CheckState.WARNING, " ".join(warnings), "Change what the sentence names, or choose other cards.")
     needs = ", ".join(
-        f"a {role.value.replace('both', 'colocated')} lane {size_text(memory.total)}"
-        for role, memory in lane_memories(spec, smallest)
+        f"a {role.value.replace('both', 'colocated')} lane {size_text(memory.total)} of {size_text(card.memory_bytes)} "
+        f"({card.name}{', on each GPU' if card.num_gpus > 1 else ''})"
+        for role, (card, memory) in tightest_lanes(spec, trainers, rollouts).items()
     )
-    said = f"Predicted: {needs}, of {size_text(smallest.memory_bytes)} of {smallest.name} ({which})."
+    said = f"Predicted: {needs}; cards {which}."
     if spec.pipeline.placement is Placement.AUTO:
         said += " The planner chooses among splits that fit."
     return _memory(CheckState.FINE, said)

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.planning.memory_advice import memory_warnings
+from worker.scheduling.planning.memory import MemoryRole
+from worker.scheduling.planning.memory_advice import memory_warnings, tightest_lanes
 from worker.scheduling.profiles.hardware import GB, H100, L40S
 
 
@@ -41,6 +42,23 @@ def test_a_trainer_lane_that_does_not_fit_is_warned_of_with_a_remedy(sections: d
     assert warning.startswith("A trainer lane is predicted to need ")
     assert "and l40s has 48.3 (" in warning and "weights 23.8" in warning
     assert warning.endswith(remedy)
+
+
+def test_each_role_is_judged_by_its_own_devices() -> None:
+    """Its trainer lanes need 79 GB, its rollout lanes 37."""
+    uneven = spec("black-forest-labs/FLUX.1-dev", deepspeed={"gradient_checkpointing": 0})
+    assert memory_warnings(uneven, [H100], [L40S]) == []
+    (warning,) = memory_warnings(uneven, [L40S], [H100])
+    assert warning.startswith("A trainer lane") and "l40s has" in warning
+
+
+def test_of_several_devices_the_tightest_is_named_which_need_not_be_the_smallest() -> None:
+    four = L40S.in_lane_of(4)
+    clip = clips(sampling={"height": 720, "width": 1280, "num_frames": 81}, deepspeed={"gradient_checkpointing": 1})
+    tightest = {role: device for role, (device, _) in tightest_lanes(clip, [four, H100]).items()}
+    assert tightest[MemoryRole.TRAINER] is H100
+    warnings = memory_warnings(clip, [replace(four, memory_bytes=16 * GB)])
+    assert any("GB on each GPU, and each of 4 × l40s has 16.0 (" in warning for warning in warnings)
 
 
 def test_a_rollout_lane_that_does_not_fit_is_warned_of_too() -> None:

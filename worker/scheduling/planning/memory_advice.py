@@ -38,19 +38,45 @@ _NUM_PARTS_NAMED = 3
 """The largest parts of a lane's memory that a warning names: with them it stays one sentence."""
 
 
-def memory_warnings(spec: RunSpec, devices: Sequence[Accelerator]) -> list[str]:
-    """A sentence for each role whose lanes do not fit the smallest of `devices`; none for a model without a profile.
+def memory_warnings(
+    spec: RunSpec, devices: Sequence[Accelerator], rollout_devices: Sequence[Accelerator] | None = None
+) -> list[str]:
+    """A sentence for each role whose lanes do not fit each of their devices; none for a model without a profile.
 
     Where the planner is to choose (`placement: auto`), it offers no split that does not fit.
+
+    Args:
+        spec: the run's.
+        devices: of its trainer lanes, and of its rollout lanes too where `rollout_devices` is not given.
+        rollout_devices: of its rollout lanes.
     """
-    if not devices or not has_profile(spec.base_model) or spec.pipeline.placement is Placement.AUTO:
+    if not has_profile(spec.base_model) or spec.pipeline.placement is Placement.AUTO:
         return []
-    smallest = min(devices, key=lambda device: device.memory_bytes)
     return [
-        f"{_warning(role, memory, smallest)} {_remedy(spec, role, smallest)}"
-        for role, memory in lane_memories(spec, smallest)
-        if not memory.fits(smallest)
+        f"{_warning(role, memory, device)} {_remedy(spec, role, device)}"
+        for role, (device, memory) in tightest_lanes(spec, devices, rollout_devices).items()
+        if not memory.fits(device)
     ]
+
+
+def tightest_lanes(
+    spec: RunSpec, devices: Sequence[Accelerator], rollout_devices: Sequence[Accelerator] | None = None
+) -> dict[MemoryRole, tuple[Accelerator, LaneMemory]]:
+    """By role: of its devices, given as to `memory_warnings`, the one of which its lanes need the largest share, and
+    what they are predicted to hold there. It need not be the smallest: lanes of several GPUs need less on each."""
+    found: dict[MemoryRole, tuple[Accelerator, LaneMemory]] = {}
+    generating = devices if rollout_devices is None else rollout_devices
+    for device in dict.fromkeys((*devices, *generating)):
+        for role, memory in lane_memories(spec, device):
+            if device in (generating if role is MemoryRole.ROLLOUT else devices) and (
+                role not in found or _share(device, memory) > _share(*found[role])
+            ):
+                found[role] = device, memory
+    return found
+
+
+def _share(device: Accelerator, memory: LaneMemory) -> float:
+    return memory.total / device.memory_bytes
 
 
 def lane_memories(spec: RunSpec, device: Accelerator) -> Iterator[tuple[MemoryRole, LaneMemory]]:
@@ -66,9 +92,10 @@ def _warning(role: MemoryRole, memory: LaneMemory, device: Accelerator) -> str:
     name = "A rollout lane" if role is MemoryRole.ROLLOUT else "A trainer lane"
     largest = sorted(memory.parts.items(), key=lambda part: -part[1])[:_NUM_PARTS_NAMED]
     parts = ", ".join(f"{what} {held / GB:.1f}" for what, held in largest)
+    on_each, each_of = (" on each GPU", "each of ") if device.num_gpus > 1 else ("", "")
     return (
-        f"{name} is predicted to need {memory.total / GB:.1f} GB, and {device.name} has {device.memory_bytes / GB:.1f} "
-        f"({parts})."
+        f"{name} is predicted to need {memory.total / GB:.1f} GB{on_each}, and {each_of}{device.name} has "
+        f"{device.memory_bytes / GB:.1f} ({parts})."
     )
 
 

@@ -19,6 +19,8 @@ from runs.planning.auto_placement import hypothetical_plan
 from runs.queue import dispatch
 from runs.queue.dispatch import LanesTaken, LanesUnsuitable, dispatch_waiting, start_attempt
 from runs.spec_check import warnings_of
+from runs.start_checks.capacity_checks import memory_check
+from runs.start_checks.check_rows import CheckState
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import LaneSpec
 from worker.contracts.node_reports import CardFigures, GpuIdentity, Vendor
@@ -236,3 +238,18 @@ def test_a_warning_is_about_the_lanes_that_the_run_would_get(make_spec: MakeSpec
     both = warnings_of(make_spec(**large))
     assert all("l40s" not in warning for warning in both)
     assert alone != both or not alone
+
+
+def test_a_role_is_warned_of_by_the_lanes_that_it_would_get_alone(make_spec: MakeSpec) -> None:
+    """Rollout lanes fit the smaller cards; trainer lanes, which do not, get the others."""
+    flux = {"base_model": {"path": "black-forest-labs/FLUX.1-dev", "family": "flux", "dtype": "bf16"}, **FIXED}
+    batch = {"num_prompts_per_batch": 2, "micro_batch_size": 4}
+    spec = make_spec(
+        **flux, batch=batch, deepspeed={"gradient_checkpointing": 0}, sampling={"height": 512, "width": 512}
+    )
+    pool(a=(L40S, 2))
+    assert any(warning.startswith("A trainer lane") and "l40s has" in warning for warning in warnings_of(spec))
+    pool(b=(H100, 2))
+    check = memory_check(spec)
+    assert warnings_of(spec) == [] and check.state is CheckState.FINE
+    assert "of 48.3 GB (l40s)" in check.text and "of 85.5 GB (h100)" in check.text
