@@ -10,6 +10,7 @@ from tests.engine.control.watched_lanes import Watched
 from tests.engine.driving import bootstrap_answer
 from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork
 from worker.engine.actors.reports import OpenCollective
+from worker.engine.control.cluster_lanes import PLACEMENT_TIMEOUT_SECONDS
 from worker.engine.control.lane_watchdog import (
     ASK_SECONDS,
     MAX_SILENT_SECONDS,
@@ -174,8 +175,10 @@ def test_a_call_that_waits_behind_another_has_its_time_from_then(watched: Watche
     assert not watched.hung
 
 
-def test_a_process_that_starts_is_not_asked(watched: Watched) -> None:
+def test_a_process_that_starts_is_not_asked_and_has_as_long_as_a_placement(watched: Watched) -> None:
     watched.lanes.call("a", LaneWork.START)
     watched.lanes.stopped.add("a")
-    watched.wait(2 * FIRST_LIMIT_SECONDS)
-    assert not watched.client.events
+    watched.wait(PLACEMENT_TIMEOUT_SECONDS - 5)
+    assert not watched.hung
+    watched.wait(10)
+    assert watched.hung["a"] == "the cluster did not bring its process up within 120 s"

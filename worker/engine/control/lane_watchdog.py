@@ -24,7 +24,7 @@ from ray import ObjectRef
 from worker.contracts.lane_events import LaneStallEvent
 from worker.contracts.lanes import LaneWork, StallState
 from worker.engine.actors.reports import CallReport
-from worker.engine.control.cluster_lanes import ClusterLanes
+from worker.engine.control.cluster_lanes import PLACEMENT_TIMEOUT_SECONDS, ClusterLanes
 from worker.engine.control.open_collectives import log_open_collectives
 from worker.engine.control.pending_calls import OpenCall, PendingCalls
 from worker.engine.control.watch_limits import WatchLimits
@@ -48,8 +48,6 @@ CALLS_WITHOUT_PROGRESS = 10.0
 evaluations, are some times longer than others, and a lane whose GPU is shared or throttled is."""
 SHOWN_SHARE = 0.25
 """The share of the limit from which a lane is shown as slow."""
-UNWATCHED = frozenset({LaneWork.START})
-"""Before its process is up there is nobody to ask."""
 
 
 @dataclass(slots=True)
@@ -112,7 +110,7 @@ class LaneWatchdog:
         if now - self._looked_at > AWAY_SECONDS:
             self._looking_since = now
         self._looked_at = now
-        open_calls = {lane: call for lane, call in self._calls.oldest.items() if call.work not in UNWATCHED}
+        open_calls = dict(self._calls.oldest)
         # Calls that were dropped have no end to report.
         self._watches = {lane: watch for lane, watch in self._watches.items() if open_calls.get(lane) == watch.call}
         for lane, call in open_calls.items():
@@ -129,13 +127,17 @@ class LaneWatchdog:
         if seen is StallState.HUNG:
             del self._watches[lane]
             self._show(lane, watch, seen)
-            log_open_collectives(self._lanes, lane)
+            if watch.call.work is not LaneWork.START:
+                log_open_collectives(self._lanes, lane)
             self._on_hung(lane, self._reason(lane, watch, now))
         elif seen is not watch.shown:
             self._show(lane, watch, seen or StallState.WORKING)
             watch.shown = seen
 
     def _ask(self, lane: str, watch: _Watch, now: float) -> None:
+        if watch.call.work is LaneWork.START:
+            # Before its process is up there is nobody to ask.
+            return
         if watch.asked is None:
             if now - max(watch.progress_at, watch.asked_at) >= ASK_SECONDS:
                 watch.asked, watch.asked_at = self._lanes.ask_progress(lane), now
@@ -162,6 +164,8 @@ class LaneWatchdog:
 
     def _limit(self, lane: str, work: LaneWork) -> float:
         """Seconds without progress after which slow work counts as hung."""
+        if work is LaneWork.START:
+            return PLACEMENT_TIMEOUT_SECONDS
         longest = self._longest_call(lane, work)
         limit = self._limits.first_of(lane, work) if longest is None else CALLS_WITHOUT_PROGRESS * longest
         return max(self._limits.least_of(work), limit)
@@ -174,6 +178,8 @@ class LaneWatchdog:
 
     def _reason(self, lane: str, watch: _Watch, now: float) -> str:
         work = watch.call.work
+        if work is LaneWork.START:
+            return f"the cluster did not bring its process up within {self._limit(lane, work):.0f} s"
         longest = self._longest_call(lane, work)
         planned = self._limits.planned_seconds(lane, work)
         known = "no such call was measured yet" if longest is None else f"its like took at most {longest:.1f} s"
