@@ -1,5 +1,7 @@
 """How long a lane may stand still in its first call of a kind: what the plan says of one, and no flat half hour."""
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from worker.engine.control.watch_limits import (
     PLANNED_CALLS,
     WatchLimits,
 )
+from worker.engine.devices.collective_timeout import COLLECTIVE_TIMEOUT
 from worker.scheduling.core.costs import GANG, Cost, CostKind, dump_costs
 
 PLANNED = {
@@ -83,3 +86,14 @@ def test_blocks_are_compiled_in_a_first_call_beside_what_was_planned(make_spec: 
     limits = WatchLimits.of(bootstrap_answer(spec, "model", tmp_path, prior_costs=dump_costs(PLANNED)))
     assert limits.first_of("a", LaneWork.GENERATE) == PLANNED_CALLS * 81.0 + COMPILING_SECONDS
     assert limits.first_of("a", LaneWork.PULL) == LEAST_FIRST_SECONDS
+
+
+def test_the_driver_sees_a_hang_before_torch_ends_the_ranks_that_wait(
+    client: Any, make_spec: SpecMaker, tmp_path: Path
+) -> None:
+    """Torch's end says nothing of what the others wait in, and takes a rank that compiles for one that hangs."""
+    half_an_hour = dump_costs({("a", CostKind.ACCUMULATE): Cost(0.0, 1800.0)})
+    limits = WatchLimits.of(bootstrap_answer(make_spec(), "model", tmp_path, prior_costs=half_an_hour))
+    longest = max(replace(limits, compiles=True).first_of("a", work) for work in LaneWork)
+    assert longest > PLANNED_CALLS * 1800 > FIRST_LIMIT_SECONDS
+    assert timedelta(seconds=longest) < COLLECTIVE_TIMEOUT

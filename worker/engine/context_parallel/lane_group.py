@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from deepspeed.accelerator import get_accelerator
 
+from worker.engine.devices.collective_timeout import COLLECTIVE_TIMEOUT
 from worker.engine.devices.flight_recorder import keep_flight_recorder
 from worker.engine.devices.selection import group_device
 
@@ -21,9 +22,6 @@ HOST = "127.0.0.1"
 """All ranks of a lane are on one node."""
 JOIN_TIMEOUT = timedelta(minutes=2)
 """How long a rank waits for the others to join, which have all loaded by then."""
-CALL_TIMEOUT = timedelta(hours=2)
-"""How long a follower waits for the next call: rank 0 decodes between them, minutes for a large clip. A rank that dies
-or hangs is noticed by others long before: rank 0 watches its followers, and the driver watches rank 0."""
 
 
 def open_store(size: int) -> torch.distributed.TCPStore:
@@ -42,7 +40,8 @@ def join_group(rank: int, size: int, store: torch.distributed.TCPStore | int) ->
         store=store,
         rank=rank,
         world_size=size,
-        timeout=CALL_TIMEOUT,
+        # Rank 0 watches its followers, and the driver watches rank 0.
+        timeout=COLLECTIVE_TIMEOUT,
         device_id=group_device(),
     )
 

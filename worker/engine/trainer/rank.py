@@ -56,7 +56,7 @@ from worker.engine.trainer.zero.gradients import (
     fill_missing_gradients,
     step_optimizer,
 )
-from worker.engine.trainer.zero.process_group import end_loading, max_over_ranks, sum_over_ranks
+from worker.engine.trainer.zero.process_group import end_loading, max_over_ranks, sum_over_ranks, wait_for_the_driver
 from worker.engine.types import GroupBatch, PublishedShard, PublishedVersion, UpdateStats, shard_indices_of_rank
 from worker.scheduling.core.batching import MicroBatch
 from worker.scheduling.core.messages import MicroBatchKey
@@ -87,8 +87,7 @@ class TrainerRank:
             world_size: the number of trainer ranks, those of one lane one after the other.
             device: where to train; by default the accelerator's current device.
             embeddings: of the run's prompts; any other prompt is encoded on the CPU when it comes.
-            gpus_per_lane: how many ranks make each pass together, each with a part of its tokens. They are called
-                alike, with the same micro-batches.
+            gpus_per_lane: how many ranks make each pass together, each with a part of its tokens, and are called alike.
 
         Raises:
             ModelLoadError: for weights or LoRA targets that cannot be used, or a model that cannot be trained on lanes
@@ -113,6 +112,7 @@ class TrainerRank:
             config=deepspeed_config(spec, sum(full_numel(parameter) for parameter in trainable)),
             dist_init_required=False,
         )
+        wait_for_the_driver()
         check_norm_before_step(self._deepspeed_engine)
         # In stage 0 `commit` reduces the gradients, so that it can check their norm before the step.
         self._deepspeed_engine.enable_backward_allreduce = bool(spec.deepspeed.zero_stage)

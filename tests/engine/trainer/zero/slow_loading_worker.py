@@ -13,14 +13,17 @@ from worker.engine.trainer.zero import process_group
 
 def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[str, Any]:
     """The sum after loading, the limit that holds from then on, and what rank 0 says of a late rank."""
-    process_group.COLLECTIVE_TIMEOUT = timedelta(seconds=1)
+    own = torch.distributed.new_group()
     if rank == 1:
         time.sleep(task["seconds"])
     process_group.end_loading()
+    process_group.wait_for_the_driver(timedelta(seconds=1))
     total = torch.tensor(float(rank + 1))
     torch.distributed.all_reduce(total)
     backend: Any = torch.distributed.distributed_c10d._get_default_group()._get_backend(torch.device("cpu"))
-    found = {"sum": float(total), "limit_after_loading": backend.options._timeout, "late": ""}
+    of_own: Any = own._get_backend(torch.device("cpu"))
+    limits = [each.options._timeout for each in (backend, of_own)]
+    found = {"sum": float(total), "limits_after_loading": limits, "late": ""}
     try:
         if rank == 1:
             time.sleep(task["seconds"] + 1)

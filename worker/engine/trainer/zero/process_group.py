@@ -1,7 +1,8 @@
 """The torch.distributed process group of a run's trainer ranks.
 
 ```text
-init_process_group ─► every rank loads, as long as it takes ─► end_loading: all wait ─► collectives, 10 minutes each
+init_process_group ─► every rank loads, as long as it takes ─► end_loading: all wait ─► DeepSpeed makes its groups
+                                       collectives, as long as the driver lets them ◄── wait_for_the_driver ◄─┘
 ```
 
 Nothing is discovered: rank, world size, address and port come from the driver, so two runs on one machine never join
@@ -18,13 +19,12 @@ import torch
 from deepspeed.accelerator import get_accelerator
 
 from worker.contracts.lanes import MAX_LOADING_SECONDS
+from worker.engine.devices.collective_timeout import COLLECTIVE_TIMEOUT
 from worker.engine.devices.flight_recorder import keep_flight_recorder
 from worker.engine.devices.selection import group_device
 
 LOADING_TIMEOUT = timedelta(seconds=MAX_LOADING_SECONDS)
 """How long a rank waits for the others to load. One that fails to ends the others through the driver."""
-COLLECTIVE_TIMEOUT = timedelta(minutes=10)
-"""How long a rank waits in a collective for the others once all have loaded; DeepSpeed's default."""
 
 
 def init_process_group(rank: int, world_size: int, master_addr: str, master_port: int, *, local_rank: int = 0) -> None:
@@ -61,12 +61,17 @@ def init_process_group(rank: int, world_size: int, master_addr: str, master_port
 
 
 def end_loading() -> None:
-    """Wait until every rank has loaded; from then on each waits `COLLECTIVE_TIMEOUT` for the others. A collective.
+    """Wait until every rank has loaded. A collective.
 
-    It comes before DeepSpeed makes groups of its own, which have no longer limit.
+    It comes before DeepSpeed makes groups of its own, whose limit is torch's ten minutes on NCCL.
     """
     torch.distributed.barrier()
-    torch.distributed.distributed_c10d._set_pg_timeout(COLLECTIVE_TIMEOUT)
+
+
+def wait_for_the_driver(timeout: timedelta = COLLECTIVE_TIMEOUT) -> None:
+    """From now on wait `timeout` for the other ranks, in every group that this one has joined by now."""
+    for group in tuple(torch.distributed.distributed_c10d._world.pg_map):
+        torch.distributed.distributed_c10d._set_pg_timeout(timeout, group)
 
 
 def free_port() -> int:
