@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from deepspeed.accelerator import get_accelerator
 
 from tests.bench.engine_mfu import utilisation
@@ -43,14 +44,24 @@ def peak_flops(bench: GpuBench) -> float | None:
 
 def timed(bench: GpuBench, work: Work) -> dict[str, float]:
     """`seconds` of a call (the median of several), of the `first_call`, which compiles, and on a device the
-    `added_bytes` that it takes at most beside what was held."""
+    `added_bytes` that it takes at most beside what was held, and `reserve_bytes`."""
     first = in_turns(1, work, warm_up=0)[0]
     held = _reset_peak()
     seconds = in_turns(bench.shapes.repeats, work, warm_up=0)[0]
     found = {"seconds": _median(seconds.wall), "first_call_seconds": first.wall[0]}
     if held is not None:
         found["added_bytes"] = get_accelerator().max_memory_allocated() - held
-    return found
+    return found | reserve_bytes()
+
+
+def reserve_bytes() -> dict[str, int]:
+    """What the device lacks now beside all tensors of this process at their peak, which the plan's reserve stands for:
+    its context, libraries' and collectives' buffers, segments that tensors do not fill. Nobody else uses the device.
+    Nothing on a CPU."""
+    if on_cpu():
+        return {}
+    free, total = torch.accelerator.get_memory_info()
+    return {"reserve_bytes": total - free - get_accelerator().max_memory_allocated()}
 
 
 def with_rate(bench: GpuBench, values: dict[str, Any], flops: float) -> dict[str, Any]:

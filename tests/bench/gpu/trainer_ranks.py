@@ -23,6 +23,7 @@ from tests.bench.gpu.bench_models import LoadedModel, draw, made_model
 from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.bench_shapes import PROMPTS, shapes_for
 from tests.bench.gpu.rank_reports import reporter
+from tests.bench.gpu.rates import reserve_bytes
 from tests.bench.gpu.resident_models import resident
 from tests.engine.rank_share import accumulate_share
 from tests.engine.trainer.state_bytes import state_bytes
@@ -115,15 +116,16 @@ def _row(loaded: LoadedModel, case: RankCase, groups: list[GroupBatch], *, rank:
 
 
 def _memory(trainer: TrainerRank, groups: list[GroupBatch]) -> Row:
-    """Bytes held with gradients of a second mini-batch open, and the most in the first one."""
+    """Bytes held with gradients of a second mini-batch open, and the most in the first one, with what the device lacked
+    beside it: in a gang collectives have buffers, too."""
     get_accelerator().reset_peak_memory_stats()
     _accumulate(trainer, groups)
     trainer.commit()
-    peak = None if on_cpu() else get_accelerator().max_memory_allocated()
+    peak, reserve = None if on_cpu() else get_accelerator().max_memory_allocated(), reserve_bytes()
     _accumulate(trainer, groups)
     held = state_bytes(trainer)
     trainer.abort()
-    return {f"{part}_bytes": held[part] for part in PARTS} | {"peak_bytes": peak}
+    return {f"{part}_bytes": held[part] for part in PARTS} | {"peak_bytes": peak, **reserve}
 
 
 def _seconds(trainer: TrainerRank, groups: list[GroupBatch]) -> Row:

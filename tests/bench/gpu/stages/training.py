@@ -196,6 +196,8 @@ def _planned_parts(loaded: LoadedModel, step: Step, spec: RunSpec, row: Row) -> 
     }
     if "activations_bytes" in row:
         measured["activations"] = (plan.activations, row["activations_bytes"])
+    if "reserve_bytes" in row and planned_device() is not None:
+        measured["reserve"] = (plan.reserve, row["reserve_bytes"])
     return [
         line
         for part, (planned, found) in measured.items()
