@@ -99,3 +99,15 @@ def test_a_version_that_cannot_be_taken_in_fails_with_what_to_change(
     monkeypatch.setattr("worker.engine.rollout.sampler.bind", full)
     with pytest.raises(DeviceMemoryError, match=rf"take in policy version {version.policy_version}: lower `batch.frag"):
         sampler.pull(version)
+
+
+def test_a_lane_that_cannot_hold_what_it_loads_says_what_to_change(
+    tiny_checkpoint: str, make_spec: Callable[..., RunSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise torch.OutOfMemoryError(MESSAGE)
+
+    monkeypatch.setattr("worker.engine.rollout.sampler.load_generation_model", full)
+    wanted = r"by 2\.5 GiB when it was to load the model: set `base_model.dtype: bf16`"
+    with pytest.raises(DeviceMemoryError, match=wanted):
+        Sampler.load(make_spec(), tiny_checkpoint)

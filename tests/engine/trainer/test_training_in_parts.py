@@ -1,6 +1,7 @@
 """A rank whose device has not enough memory accumulates the same gradients in smaller passes."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,3 +130,34 @@ def test_a_change_of_role_without_memory_says_what_to_change(
     monkeypatch.setattr(trainer._policy, "enter_generation", full)
     with pytest.raises(DeviceMemoryError, match=r"change to the role of a rollout lane: .*offload_idle_states"):
         trainer.switch(LaneRole.ROLLOUT)
+
+
+@pytest.mark.parametrize(
+    ("full_at", "work"),
+    [
+        ("policy.trained_policy.load_model", "load the model"),
+        ("zero.engine_start.deepspeed.initialize", "make the optimizer"),
+    ],
+)
+def test_a_rank_that_cannot_hold_what_it_loads_says_what_to_change(
+    setup_of: SetupMaker, monkeypatch: pytest.MonkeyPatch, full_at: str, work: str
+) -> None:
+    setup = setup_of()
+    monkeypatch.setattr(f"worker.engine.trainer.{full_at}", full)
+    with pytest.raises(DeviceMemoryError, match=rf"by 2\.5 GiB when it was to {work}: shard or offload"):
+        setup.trainer()
+
+
+def test_checkpoints_and_exports_without_memory_say_what_to_change(
+    setup_of: SetupMaker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trainer, uri = setup_of().trainer(), f"file://{tmp_path}/checkpoint"
+    for name in ("save", "load"):
+        monkeypatch.setattr(f"worker.engine.trainer.rank.{name}", full)
+    monkeypatch.setattr(trainer._policy, "exported", full)
+    with pytest.raises(DeviceMemoryError, match="when it was to write a checkpoint: shard or offload"):
+        trainer.save_checkpoint(uri, {})
+    with pytest.raises(DeviceMemoryError, match="when it was to restore a checkpoint: shard or offload"):
+        trainer.load_checkpoint(uri)
+    with pytest.raises(DeviceMemoryError, match="when it was to export the weights: shard or offload"):
+        trainer.export(str(tmp_path))

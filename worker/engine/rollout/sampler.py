@@ -47,6 +47,7 @@ from worker.scheduling.core.messages import Fragment, Purpose
 from worker.scheduling.planning.memory import MemoryRole
 
 DRAW_LESS = "lower `batch.fragment_size` or the size of the samples, or take devices with more memory"
+LOAD_LESS = "set `base_model.dtype: bf16`, or take devices with more memory"
 DRAW_SMALLER = "lower the size of the samples, or take devices with more memory"
 
 
@@ -123,8 +124,11 @@ class Sampler:
 
         Raises:
             ModelLoadError: for weights, sizes or LoRA targets that cannot be used.
+            DeviceMemoryError: for too little memory.
         """
-        model = load_generation_model(spec, base_model_path, device, embeddings)
+        plan = MemoryPlan(spec, MemoryRole.ROLLOUT, num_gpus=1 if followers is None else followers.size)
+        with plan.explaining("load the model", LOAD_LESS):
+            model = load_generation_model(spec, base_model_path, device, embeddings)
         if followers is not None:
             followers.join(model)
         return cls(spec, model, followers=followers)

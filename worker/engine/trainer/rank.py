@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import deepspeed
 import torch
 from deepspeed.runtime.base_optimizer import ZeROOptimizer
 
@@ -28,7 +27,6 @@ from worker.engine.devices.selection import apply_determinism
 from worker.engine.devices.smaller_calls import MemoryPlan
 from worker.engine.errors import NonFiniteError
 from worker.engine.models.embeddings import Embeddings
-from worker.engine.models.sharded_parameters import full_numel
 from worker.engine.sync.broadcast_plan import ShardLayout
 from worker.engine.sync.flat_shards import layout_of
 from worker.engine.sync.host_staging import HostStaging
@@ -49,14 +47,9 @@ from worker.engine.trainer.learners.update_stats import UpdateStatsAccumulator
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.trainer.policy.trained_policy import ShardSnapshots, TrainedPolicy
 from worker.engine.trainer.training_passes import HOLD_LESS, TrainingPasses
-from worker.engine.trainer.zero.deepspeed_config import build_optimizer, deepspeed_config
-from worker.engine.trainer.zero.gradients import (
-    check_norm_before_step,
-    drop_gradients,
-    fill_missing_gradients,
-    step_optimizer,
-)
-from worker.engine.trainer.zero.process_group import end_loading, max_over_ranks, sum_over_ranks, wait_for_the_driver
+from worker.engine.trainer.zero.engine_start import start_engine
+from worker.engine.trainer.zero.gradients import drop_gradients, fill_missing_gradients, step_optimizer
+from worker.engine.trainer.zero.process_group import end_loading, max_over_ranks, sum_over_ranks
 from worker.engine.types import GroupBatch, PublishedShard, PublishedVersion, UpdateStats, shard_indices_of_rank
 from worker.scheduling.core.batching import MicroBatch
 from worker.scheduling.core.messages import MicroBatchKey
@@ -92,30 +85,24 @@ class TrainerRank:
         Raises:
             ModelLoadError: for weights or LoRA targets that cannot be used, or a model that cannot be trained on lanes
                 of so many GPUs.
+            DeviceMemoryError: for too little memory, as do saving, restoring and exporting.
         """
         self._spec, self._rank, self._world_size, self._gpus_per_lane = spec, rank, world_size, gpus_per_lane
         apply_determinism(spec)
-        self._policy = TrainedPolicy(
-            spec, base_model_path, device, embeddings, num_ranks=world_size, gpus_per_lane=gpus_per_lane
-        )
+        role = MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER
+        self._memory = MemoryPlan(spec, role, num_gpus=gpus_per_lane)
+        with self._memory.explaining("load the model", HOLD_LESS):
+            self._policy = TrainedPolicy(
+                spec, base_model_path, device, embeddings, num_ranks=world_size, gpus_per_lane=gpus_per_lane
+            )
         end_loading()
         self._model, self._trainable = self._policy.model, self._policy.trainable
         self.sampler = self._policy.sampler
         """Generates while this rank is lent, whatever gradients are open; `None` in a run whose trainer lanes never
         generate. It concerns this rank alone."""
         self._behaviour = self._policy.behaviour
-        trainable = list(self._trainable.values())
-        self._deepspeed_engine, *_ = deepspeed.initialize(
-            model=self._policy.module,
-            model_parameters=trainable,
-            optimizer=build_optimizer(spec, trainable),
-            config=deepspeed_config(spec, sum(full_numel(parameter) for parameter in trainable)),
-            dist_init_required=False,
-        )
-        wait_for_the_driver()
-        check_norm_before_step(self._deepspeed_engine)
-        # In stage 0 `commit` reduces the gradients, so that it can check their norm before the step.
-        self._deepspeed_engine.enable_backward_allreduce = bool(spec.deepspeed.zero_stage)
+        with self._memory.explaining("make the optimizer", HOLD_LESS):
+            self._deepspeed_engine = start_engine(spec, self._policy.module, list(self._trainable.values()))
         policies = Policies(
             model=self._model,
             velocity=self._deepspeed_engine,
@@ -125,8 +112,6 @@ class TrainerRank:
         self._learner = build_learner(spec, policies, lambda: int(self._deepspeed_engine.global_steps))
         self._generation_switch = GenerationSwitch(spec, self._policy, self._deepspeed_engine)
         self._minibatch = OpenMinibatch(spec.algebra)
-        role = MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER
-        self._memory = MemoryPlan(spec, role, num_gpus=gpus_per_lane)
         self._passes = TrainingPasses(
             self._memory,
             backward=partial(self._deepspeed_engine.backward, scale_wrt_gas=False),
@@ -354,15 +339,17 @@ class TrainerRank:
         """
         self._generation_switch.require_training("is saved")
         self._minibatch.require_empty()
-        return save(self._training_state(), uri, client_state, self._rank, self._world_size, behaviour=behaviour)
+        with self._memory.explaining("write a checkpoint", HOLD_LESS):
+            return save(self._training_state(), uri, client_state, self._rank, self._world_size, behaviour=behaviour)
 
     def load_checkpoint(self, *uris: str) -> RestoredState:
         """Restore the first of `uris` that is not damaged, whatever number of ranks and ZeRO stage wrote it. An open
         mini-batch is aborted. Raises `CheckpointError` as `worker.engine.trainer.checkpoints.loading.load`."""
         self.abort()
         self._proximal.reset()
-        restored = load(self._training_state(), uris, self._rank)
-        self._policy.restored()
+        with self._memory.explaining("restore a checkpoint", HOLD_LESS):
+            restored = load(self._training_state(), uris, self._rank)
+            self._policy.restored()
         return restored
 
     def export(self, folder: str) -> None:
@@ -371,13 +358,12 @@ class TrainerRank:
         Of a LoRA, `pytorch_lora_weights.safetensors` for `load_lora_weights`. Under full fine-tuning a folder for each
         transformer with what the published shards lack, see `write_untrained`.
         """
-        if self._spec.tuning is Tuning.LORA:
-            exported = self._policy.exported()
-            if self._rank == 0:
-                self._model.save_lora(folder, pack(exported, 0).tensors)
-            return
-        untrained = self._policy.untrained()
-        if self._rank == 0:
+        is_lora = self._spec.tuning is Tuning.LORA
+        with self._memory.explaining("export the weights", HOLD_LESS):
+            exported, untrained = (self._policy.exported(), {}) if is_lora else ({}, self._policy.untrained())
+        if self._rank == 0 and is_lora:
+            self._model.save_lora(folder, pack(exported, 0).tensors)
+        elif self._rank == 0:
             write_untrained(folder, self._model.transformer, untrained)
 
     def _training_state(self) -> TrainingState:
