@@ -18,7 +18,7 @@ from catalog.scorers import scorer_problems
 from catalog.selectors import prompts_of_set
 from fleet.selectors import pool_devices
 from runs.forks import ForkPoint, fork_problems
-from runs.planning.device_order import likely_memory_warnings
+from runs.planning.device_order import likely_cards
 from runs.pool_check import pool_problems
 from runs.wait_reasons import lacking
 from worker.contracts.error_sentences import error_sentences
@@ -29,6 +29,7 @@ from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.setting_names import setting_names
 from worker.contracts.spec_yaml import YamlRefused, lines_of, read_yaml
+from worker.scheduling.planning.memory_advice import memory_warnings
 
 Errors = dict[str, list[str]]
 WHOLE_SPEC = "spec"
@@ -130,4 +131,4 @@ def warnings_of(spec: RunSpec) -> list[str]:
     lanes that it would get if all were free. Devices without a known profile are left out."""
     shortage = lacking(spec.granted_lanes)
     warnings = [f"The run {shortage}: it would wait until lanes join."] if shortage else []
-    return warnings + likely_memory_warnings(spec, pool_devices(spec.lanes.pool))
+    return warnings + memory_warnings(spec, *likely_cards(spec, pool_devices(spec.lanes.pool)))

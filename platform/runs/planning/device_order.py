@@ -1,4 +1,5 @@
-"""The kinds of device that lanes have, best first for a run, by the planner's hardware profiles."""
+"""The kinds of device that lanes have, best first for a run, by the planner's hardware profiles, and which of them its
+lanes would get in that order if nothing is planned."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -26,12 +27,6 @@ def likely_devices(spec: RunSpec, available: Mapping[str, int]) -> list[str]:
     planned, sorted as plans count them; fewer where there are fewer."""
     found = _likely_roles(spec, available)
     return sorted((_all_there_are(spec, available) if found is None else found[0] + found[1]).elements())
-
-
-def likely_memory_warnings(spec: RunSpec, available: Mapping[str, int]) -> list[str]:
-    """`memory_warnings` for the lanes that a run would get of `available`, as `likely_devices`."""
-    trainers, rollouts = likely_cards(spec, available)
-    return memory_warnings(spec, trainers, rollouts)
 
 
 def likely_cards(spec: RunSpec, available: Mapping[str, int]) -> tuple[list[Accelerator], list[Accelerator]]:

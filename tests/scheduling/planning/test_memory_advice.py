@@ -45,7 +45,7 @@ def test_a_trainer_lane_that_does_not_fit_is_warned_of_with_a_remedy(sections: d
 
 
 def test_each_role_is_judged_by_its_own_devices() -> None:
-    """Its trainer lanes need 79 GB, its rollout lanes 37."""
+    """Its trainer lanes need 54 GB there, its rollout lanes 31."""
     uneven = spec("black-forest-labs/FLUX.1-dev", deepspeed={"gradient_checkpointing": 0})
     assert memory_warnings(uneven, [H100], [L40S]) == []
     (warning,) = memory_warnings(uneven, [L40S], [H100])

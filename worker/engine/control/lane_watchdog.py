@@ -5,6 +5,7 @@ a call is open ─► no progress for ASK_SECONDS ─► the lane's process is a
                       answers, more steps done ─► it works, however long the call takes
                       answers, no more steps   ─► slow   ─► at a limit from measured or planned calls: hung
                       does not answer          ─► silent ─► at a shorter limit: hung
+                      is not up yet            ─► is not asked, slow ─► at the limit of a placement: hung
 ```
 
 A report is progress, and so is a step (`worker.engine.step_count`). A process that was stopped, or that holds Python's
@@ -24,7 +25,7 @@ from ray import ObjectRef
 from worker.contracts.lane_events import LaneStallEvent
 from worker.contracts.lanes import LaneWork, StallState
 from worker.engine.actors.reports import CallReport
-from worker.engine.control.cluster_lanes import PLACEMENT_TIMEOUT_SECONDS, ClusterLanes
+from worker.engine.control.cluster_lanes import ClusterLanes
 from worker.engine.control.open_collectives import log_open_collectives
 from worker.engine.control.pending_calls import OpenCall, PendingCalls
 from worker.engine.control.watch_limits import WatchLimits
@@ -164,8 +165,6 @@ class LaneWatchdog:
 
     def _limit(self, lane: str, work: LaneWork) -> float:
         """Seconds without progress after which slow work counts as hung."""
-        if work is LaneWork.START:
-            return PLACEMENT_TIMEOUT_SECONDS
         longest = self._longest_call(lane, work)
         limit = self._limits.first_of(lane, work) if longest is None else CALLS_WITHOUT_PROGRESS * longest
         return max(self._limits.least_of(work), limit)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork
 from worker.contracts.performance import Compilation
+from worker.engine.control.cluster_lanes import PLACEMENT_TIMEOUT_SECONDS
 from worker.scheduling.core.costs import CostKind, CostTable, parse_costs
 
 LEAST_LIMIT_SECONDS = 120.0
@@ -58,7 +59,11 @@ class WatchLimits:
         # What scoring a fragment may take with all time-outs and retries of its scorers.
         scoring = sum(reward.max_seconds for reward in spec.rewards)
         return cls(
-            least={LaneWork.LOAD: MAX_LOADING_SECONDS, LaneWork.SCORE: scoring + LEAST_LIMIT_SECONDS},
+            least={
+                LaneWork.START: PLACEMENT_TIMEOUT_SECONDS,
+                LaneWork.LOAD: MAX_LOADING_SECONDS,
+                LaneWork.SCORE: scoring + LEAST_LIMIT_SECONDS,
+            },
             planned=parse_costs(answer.prior_costs),
             fragment_size=spec.algebra.fragment_size,
             compiles=spec.kernels.compilation is not Compilation.OFF,
@@ -70,6 +75,8 @@ class WatchLimits:
 
     def first_of(self, lane: str, work: LaneWork) -> float:
         """The limit of work that was never measured."""
+        if work is LaneWork.START:
+            return PLACEMENT_TIMEOUT_SECONDS
         planned = self.planned_seconds(lane, work)
         if planned is None:
             return FIRST_LIMIT_SECONDS
