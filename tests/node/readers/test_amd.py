@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.node.readers.fake_amdsmi import (
@@ -240,6 +240,9 @@ JUNK = st.one_of(st.none(), st.integers(), st.text(), st.just("N/A"), st.just([]
 
 
 @given(answers=st.dictionaries(st.sampled_from(FUNCTIONS), JUNK))
+@example(answers={"amdsmi_get_temp_metric": 1.0000000000000002e100})
+@example(answers={"amdsmi_get_temp_metric": 10**400})
+@example(answers={"amdsmi_get_energy_count": {"energy_accumulator": 1e90, "counter_resolution": 1e90}})
 def test_answers_of_another_form_leave_values_empty(answers: dict[str, Any]) -> None:
     cards = mi300s(2)
     cards[1].answers = answers

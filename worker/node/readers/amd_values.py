@@ -4,9 +4,10 @@ Its functions return mappings whose keys changed between releases, and `"N/A"` o
 card does not offer.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any
+
+from worker.contracts.base import MAX_VALUE
 
 _NOT_AVAILABLE = {0xFFFF, 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF}
 _ARCHITECTURES = {"gfx908": "CDNA", "gfx90a": "CDNA 2", "gfx942": "CDNA 3", "gfx950": "CDNA 4"}
@@ -31,7 +32,7 @@ PENDING_PAGE = 1
 
 
 def number(answer: Any, *keys: str) -> float | None:
-    """The first of the keys that holds a number ≥ 0; without keys, the answer itself."""
+    """The first of the keys that holds a number ≥ 0 that a report can hold; without keys, the answer itself."""
     mapping = answer if isinstance(answer, Mapping) else {}
     values = [mapping.get(key) for key in keys] if keys else [answer]
     return next((value for value in values if _is_known(value)), None)
@@ -40,7 +41,7 @@ def number(answer: Any, *keys: str) -> float | None:
 def _is_known(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return math.isfinite(value) and value >= 0 and value not in _NOT_AVAILABLE
+    return 0 <= value <= MAX_VALUE and value not in _NOT_AVAILABLE
 
 
 def whole(answer: Any, *keys: str) -> int | None:
@@ -86,4 +87,7 @@ def violations(answer: Any) -> tuple[str, ...]:
 def joules(energy: Any) -> float | None:
     """Of a counter and the microjoules of its unit. The counter was called `power` before release 6.3."""
     count, microjoules = number(energy, "energy_accumulator", "power"), number(energy, "counter_resolution")
-    return None if count is None or microjoules is None else count * microjoules / 1e6
+    if count is None or microjoules is None:
+        return None
+    found = count * microjoules / 1e6
+    return found if found <= MAX_VALUE else None
