@@ -191,11 +191,6 @@ class StartStep(StrEnum):
     """It can work."""
 
 
-MAX_LOADING_SECONDS = 7200.0
-"""How long a lane may load, and its gang waits for it: 64 GB of weights at 100 MB/s from a shared disk take 11 minutes,
-and text encoders and 50,000 prompts come before them."""
-
-
 MAX_UNATTENDED_SECONDS = 60.0
 """How long a lane lives on without its driver. A silent driver is noticed after 15 s, and the next one is there 5 to 25
 s later on a busy machine."""

@@ -1,7 +1,8 @@
 """How far this process is with its work, for whoever watches that it goes on.
 
-A lane is a process, and what it computes is made of steps: a prompt is encoded, its transformer predicts, latents are
-decoded. On an accelerator the count runs ahead of the device by as many launches as its queue holds, and no further.
+A lane is a process, and what it computes is made of steps: a tensor is loaded, a prompt is encoded, its transformer
+predicts, latents are decoded. On an accelerator the count runs ahead of the device by as many launches as its queue
+holds, and no further.
 """
 
 _num_steps = 0

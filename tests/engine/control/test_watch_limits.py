@@ -11,6 +11,7 @@ from tests.engine.conftest import SpecMaker
 from tests.engine.control.watched_lanes import Watched
 from tests.engine.driving import bootstrap_answer
 from worker.contracts.lanes import LaneWork
+from worker.engine.control.unplanned_limits import LEAST_SECONDS
 from worker.engine.control.watch_limits import (
     COMPILING_SECONDS,
     FIRST_LIMIT_SECONDS,
@@ -75,10 +76,36 @@ def test_what_was_measured_decides_over_what_was_planned(planned: Watched) -> No
     assert "its like took at most 1.0 s" in planned.hung["a"]
 
 
-def test_a_plan_says_nothing_of_checkpoints(planned: Watched) -> None:
-    planned.lanes.call("a", LaneWork.CHECKPOINT)
-    planned.wait(FIRST_LIMIT_SECONDS - 5)
-    assert not planned.hung
+@pytest.mark.parametrize("storing", [LaneWork.CHECKPOINT, LaneWork.RESTORE, LaneWork.EXPORT])
+def test_what_a_checkpoint_holds_decides_how_long_it_may_take(
+    make_spec: SpecMaker, tmp_path: Path, storing: LaneWork
+) -> None:
+    """A model of twelve billion weights has its half hour and more, an adapter not."""
+
+    def limit(**changes: Any) -> float:
+        return WatchLimits.of(bootstrap_answer(make_spec(**changes), "model", tmp_path)).first_of("a", storing)
+
+    # 16 bytes of state and 2 of weights of each of 11.9e9, at 100 MB/s; of rank 4 almost none.
+    flux = {"path": "black-forest-labs/FLUX.1-dev", "family": "flux", "dtype": "bf16"}
+    whole = limit(base_model=flux, tuning="full", deepspeed={"config": "zero2"})
+    assert whole - LEAST_SECONDS == pytest.approx(18 * 11.9e9 / 100e6, rel=0.01)
+    assert limit(base_model=flux, lora={"rank": 4, "alpha": 8.0}) - LEAST_SECONDS < 10
+
+
+def test_what_a_lane_loads_decides_how_long_it_may_stand_still(make_spec: SpecMaker, tmp_path: Path) -> None:
+    flux = {"path": "black-forest-labs/FLUX.1-dev", "family": "flux", "dtype": "bf16"}
+
+    def limit(path: Path | str, **changes: Any) -> float:
+        return WatchLimits.of(bootstrap_answer(make_spec(**changes), str(path), tmp_path)).least_of(LaneWork.LOAD)
+
+    # 11.9 + 4.89 + 0.08 billion parameters of two bytes, at 25 MB/s, and at 10 MB/s from the hub.
+    of_folder, of_hub = limit(tmp_path, base_model=flux), limit("black-forest-labs/FLUX.1-dev", base_model=flux)
+    assert of_folder - LEAST_SECONDS == pytest.approx(33.7e9 / 25e6, rel=0.01)
+    assert of_hub - of_folder == pytest.approx(33.7e9 / 10e6, rel=0.01)
+    tiny = limit(tmp_path)
+    assert tiny < LEAST_SECONDS + 1
+    # Two networks of 986 million parameters in fp32 files weigh more than a tiny model.
+    assert limit(tmp_path, rewards=[{"name": "pick_score"}, {"name": "hps_v2"}]) > tiny + 2 * 986e6 * 4 / 10e6
 
 
 def test_blocks_are_compiled_in_a_first_call_beside_what_was_planned(make_spec: SpecMaker, tmp_path: Path) -> None:

@@ -44,12 +44,13 @@ class Watched:
         self.client = client
         self.score_seconds = sum(reward.max_seconds for reward in answer.spec.rewards)
         self.hung: dict[str, str] = {}
+        self.limits = WatchLimits.of(answer)
         doubles: Any = self.lanes
         self.watchdog = LaneWatchdog(
             calls=doubles,
             lanes=doubles,
             client=client,
-            limits=WatchLimits.of(answer),
+            limits=self.limits,
             on_hung=self._end,
             clock=lambda: self.lanes.now,
         )

@@ -1,25 +1,30 @@
-"""How long a lane may stand still in a call of a kind that was never measured: what the plan makes of it, else flat.
+"""How long a lane may stand still in a call of a kind that was never measured.
 
 ```text
 cost of the lane by the plan ─┐
-of any lane, of the gang      ├─► × PLANNED_CALLS, at least LEAST_FIRST_SECONDS (and what compiling takes)
-no plan                       ┴─► FIRST_LIMIT_SECONDS
+of any lane, of the gang      ┴─► × PLANNED_CALLS, at least LEAST_FIRST_SECONDS (and what compiling takes)
+loading, checkpoints, exports ──► what they move, at the slowest rate (`unplanned_limits`)
+a run without a plan          ──► FIRST_LIMIT_SECONDS
 ```
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from worker.contracts.ingest import BootstrapAnswer
-from worker.contracts.lanes import MAX_LOADING_SECONDS, LaneWork
+from worker.contracts.lanes import LaneWork
 from worker.contracts.performance import Compilation
 from worker.engine.control.cluster_lanes import PLACEMENT_TIMEOUT_SECONDS
+from worker.engine.control.unplanned_limits import checkpoint_limit, loading_limit
 from worker.scheduling.core.costs import CostKind, CostTable, parse_costs
+from worker.scheduling.planning.workload import Workload
 
 LEAST_LIMIT_SECONDS = 120.0
 """The least limit of slow work: checkpoints on a busy disk and loading text encoders for a request take that long."""
 FIRST_LIMIT_SECONDS = 1800.0
-"""The limit of work that was neither measured nor planned: a checkpoint of hundreds of gigabytes."""
+"""The limit of work that was neither measured nor planned: a run without a plan may take its first optimizer step over
+hundreds of gigabytes."""
 PLANNED_CALLS = 30.0
 """The limit of work that was planned and not measured, as a multiple of its planned call. The ranges of the profiles'
 estimates span a factor of three (`worker.scheduling.profiles.hardware`), and a measured call has a limit of ten."""
@@ -40,6 +45,7 @@ _KINDS: Mapping[LaneWork, tuple[CostKind, ...]] = {
     LaneWork.PUBLISH: (CostKind.PUBLISH,),
 }
 """What a plan says of the work. Checkpoints and loading are not planned, and scoring has time-outs of its own."""
+_STORING = (LaneWork.CHECKPOINT, LaneWork.RESTORE, LaneWork.EXPORT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,9 @@ class WatchLimits:
     """The limits of one run."""
 
     least: Mapping[LaneWork, float]
-    """Seconds by kind of work, of those that have a limit of their own."""
+    """Seconds by kind of work, of those that have a limit of their own, whatever was measured."""
+    first: Mapping[LaneWork, float]
+    """Seconds by kind of work, of what no plan has a cost of."""
     planned: CostTable
     fragment_size: int
     compiles: bool
@@ -55,15 +63,18 @@ class WatchLimits:
 
     @classmethod
     def of(cls, answer: BootstrapAnswer) -> "WatchLimits":
-        spec = answer.spec
+        spec, work = answer.spec, Workload.of(answer.spec)
+        from_hub = not Path(answer.base_model_path).is_dir()
         # What scoring a fragment may take with all time-outs and retries of its scorers.
         scoring = sum(reward.max_seconds for reward in spec.rewards)
         return cls(
             least={
                 LaneWork.START: PLACEMENT_TIMEOUT_SECONDS,
-                LaneWork.LOAD: MAX_LOADING_SECONDS,
+                # A lane that loads anew may find its node's cache empty.
+                LaneWork.LOAD: loading_limit(work, from_hub=from_hub),
                 LaneWork.SCORE: scoring + LEAST_LIMIT_SECONDS,
             },
+            first=dict.fromkeys(_STORING, checkpoint_limit(work)),
             planned=parse_costs(answer.prior_costs),
             fragment_size=spec.algebra.fragment_size,
             compiles=spec.kernels.compilation is not Compilation.OFF,
@@ -79,7 +90,7 @@ class WatchLimits:
             return PLACEMENT_TIMEOUT_SECONDS
         planned = self.planned_seconds(lane, work)
         if planned is None:
-            return FIRST_LIMIT_SECONDS
+            return self.first.get(work, FIRST_LIMIT_SECONDS)
         compiling = COMPILING_SECONDS if self.compiles and work in _COMPILES else 0.0
         return max(LEAST_FIRST_SECONDS, PLANNED_CALLS * planned) + compiling
 

@@ -6,29 +6,41 @@ Both are locks on files, which end with the process that holds them, however it 
 import fcntl
 import hashlib
 import os
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from worker.engine.step_count import advance
+
 _MODE = 0o600
+_POLL_SECONDS = 0.05
+"""How often a claim of another process is looked at: far less than encoding its 64 prompts takes."""
 
 
 @contextmanager
 def claim(file: Path, *, waits: bool) -> Iterator[bool]:
     """Whether the claim that `file` stands for is this process's while the block runs; another's is waited for, or not.
 
-    It excludes threads of one process from each other, too.
+    It excludes threads of one process from each other, too. Who waits for another process counts as going on, since
+    whoever called that one watches it.
     """
     handle = os.open(file, os.O_RDWR | os.O_CREAT, _MODE)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        while not (is_mine := _try_lock(handle)) and waits:
+            advance()
+            time.sleep(_POLL_SECONDS)
+        yield is_mine
     finally:
         os.close(handle)
+
+
+def _try_lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 class Pins:

@@ -17,6 +17,7 @@ from accelerate.utils import set_module_tensor_to_device
 from safetensors import safe_open
 
 from worker.engine.models.stored_tensors import stored_files
+from worker.engine.step_count import advance
 
 
 def load_streamed(folder: Path, model_class: Any, *, device: torch.device, dtype: torch.dtype) -> torch.nn.Module:
@@ -35,6 +36,7 @@ def load_streamed(folder: Path, model_class: Any, *, device: torch.device, dtype
     for file, names in groupby(sorted(files, key=lambda name: (files[name], name)), key=files.__getitem__):
         with safe_open(file, framework="pt") as content:
             for name in names:
+                advance()
                 value = content.get_tensor(name)
                 wanted = torch.float32 if kept.intersection(name.split(".")) else dtype
                 # Moved first: the cast is the device's work, and half as long there as the copy.

@@ -12,7 +12,8 @@ from deepspeed.accelerator import get_accelerator
 from tests.engine.rank_processes import run_rank_processes
 from worker.engine.context_parallel.lane_group import join_group, open_store
 from worker.engine.devices import flight_recorder
-from worker.engine.trainer.zero.process_group import LOADING_TIMEOUT, init_process_group
+from worker.engine.devices.collective_timeout import COLLECTIVE_TIMEOUT
+from worker.engine.trainer.zero.process_group import init_process_group
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def on_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_on_an_accelerator_the_group_is_bound_to_its_device(joined: dict[str, Any], on_cuda: None) -> None:
     init_process_group(1, 2, "127.0.0.1", 1234)
     assert joined["device_id"] == torch.device("cuda:0")
-    assert joined["timeout"] == LOADING_TIMEOUT
+    assert joined["timeout"] == COLLECTIVE_TIMEOUT
 
 
 def test_the_group_of_a_lane_of_several_gpus_is_bound_to_its_device_and_keeps_a_record(
@@ -73,6 +74,9 @@ def test_nccls_flight_recorder_is_kept_unless_the_node_says_otherwise(
 def test_a_rank_that_loads_slowly_is_waited_for_and_one_that_is_late_to_a_collective_is_not(tmp_path: Path) -> None:
     """Collectives of every group are limited to a second here, and loading differs by two."""
     results = run_rank_processes("tests.engine.trainer.zero.slow_loading_worker", {"seconds": 2.0}, tmp_path)
+    early, late = (result["waited"] for result in results)
+    assert min(early) >= 2, "the driver sees that a rank which waits for another goes on"
+    assert late == [0, 0], "nothing is waited for but the others"
     for result in results:
         assert result["sum"] == 3.0
         assert result["limits_after_loading"] == [timedelta(seconds=1)] * 2

@@ -11,6 +11,7 @@ the same group.
 
 import os
 import socket
+import time
 from datetime import timedelta
 
 import deepspeed
@@ -18,13 +19,15 @@ import deepspeed.ops
 import torch
 from deepspeed.accelerator import get_accelerator
 
-from worker.contracts.lanes import MAX_LOADING_SECONDS
 from worker.engine.devices.collective_timeout import COLLECTIVE_TIMEOUT
 from worker.engine.devices.flight_recorder import keep_flight_recorder
 from worker.engine.devices.selection import group_device
+from worker.engine.step_count import advance
 
-LOADING_TIMEOUT = timedelta(seconds=MAX_LOADING_SECONDS)
-"""How long a rank waits for the others to load. One that fails to ends the others through the driver."""
+_LOADED = "tandem/loaded"
+"""The key of the number of ranks that have loaded, in the group's store."""
+_POLL_SECONDS = 0.5
+"""How often a rank that has loaded looks whether all have: beside loading, which takes seconds at least."""
 
 
 def init_process_group(rank: int, world_size: int, master_addr: str, master_port: int, *, local_rank: int = 0) -> None:
@@ -54,7 +57,7 @@ def init_process_group(rank: int, world_size: int, master_addr: str, master_port
         init_method=f"tcp://{master_addr}:{master_port}",
         rank=rank,
         world_size=world_size,
-        timeout=LOADING_TIMEOUT,
+        timeout=COLLECTIVE_TIMEOUT,
         device_id=group_device(),
     )
     deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False, verbose=False)
@@ -63,8 +66,15 @@ def init_process_group(rank: int, world_size: int, master_addr: str, master_port
 def end_loading() -> None:
     """Wait until every rank has loaded. A collective.
 
-    It comes before DeepSpeed makes groups of its own, whose limit is torch's ten minutes on NCCL.
+    It comes before DeepSpeed makes groups of its own, whose limit is torch's ten minutes on NCCL. A rank that waits for
+    another counts as going on, since the driver watches the other; once all have loaded, none does until they meet.
     """
+    store, num_ranks = torch.distributed.distributed_c10d._get_default_store(), torch.distributed.get_world_size()
+    # The ranks of one process group may load more than once, each time all of them.
+    num_wanted = -(-store.add(_LOADED, 1) // num_ranks) * num_ranks
+    while store.add(_LOADED, 0) < num_wanted:
+        advance()
+        time.sleep(_POLL_SECONDS)
     torch.distributed.barrier()
 
 

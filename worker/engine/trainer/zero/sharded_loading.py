@@ -15,6 +15,7 @@ from safetensors import safe_open
 from worker.engine.errors import ModelLoadError, listing
 from worker.engine.models.checkpoint_folder import INDEX, checkpoint_folder
 from worker.engine.models.stored_tensors import stored_files
+from worker.engine.step_count import advance
 
 
 def load_sharded(
@@ -97,6 +98,7 @@ def _fill(leaf: torch.nn.Module, name: str, file: Path, full_name: str, dtype: t
     Raises:
         ModelLoadError: for another shape than the model's.
     """
+    advance()
     wanted = leaf._parameters[name]
     assert wanted is not None, "named by the module itself"
     with safe_open(file, framework="pt") as content:
