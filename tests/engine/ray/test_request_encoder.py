@@ -11,10 +11,13 @@ from tests.engine.driving import bootstrap_answer
 from tests.engine.models.family_checks import run_spec_of
 from worker.contracts.names import ModelFamily
 from worker.contracts.prompts import Prompt, parse_prompts
+from worker.engine.control import request_encoder
 from worker.engine.control.cluster_lanes import ClusterLanes
 from worker.engine.control.request_encoder import RequestEncoder
+from worker.engine.control.unplanned_limits import encoding_limit
 from worker.engine.models.prompt_encoding import stored_embeddings
 from worker.fixtures.tiny_models.tiny_pipelines import build_tiny_checkpoint
+from worker.scheduling.planning.workload import Workload
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 WAIT_SECONDS = 240.0
@@ -25,6 +28,29 @@ def until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline, "the node never encoded the prompts"
         time.sleep(0.05)
+
+
+def slow_task(*_: object) -> None:
+    time.sleep(600)
+
+
+def test_a_request_waits_for_a_process_that_hangs_no_longer_than_its_texts_may_take(
+    lanes: ClusterLanes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = [1000.0]
+    spec = run_spec_of(ModelFamily.SD3, sampling={"guidance_scale": 4.0})
+    answer = bootstrap_answer(spec, str(tmp_path), tmp_path / "checkpoints")
+    encoder = RequestEncoder(answer, lanes, [], clock=lambda: now[0])
+    monkeypatch.setattr(request_encoder, "_encode_here", slow_task)
+    asked = [Prompt(text="something new")]
+    limit = encoding_limit(Workload.of(spec), 1, from_hub=False)
+    assert not encoder.is_done(asked)
+    now[0] += limit - 1
+    assert not encoder.is_done(asked)
+    now[0] += 2
+    assert encoder.is_done(asked), "its lanes encode it"
+    assert f"within {limit:.0f} s" in caplog.text
+    assert not encoder.is_done(asked), "what was given up is not known, so the next request asks again"
 
 
 def test_requests_that_come_together_take_one_process_and_what_is_encoded_takes_none(
