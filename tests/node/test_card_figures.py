@@ -11,6 +11,7 @@ from tests.node.traces import cards
 from worker.contracts.node_reports import CardFigures, GpuLive, GpuReport
 from worker.node.card_figures import CardMeasurements, Probe
 
+GIB = 2**30
 FIGURES = CardFigures(num_processors=84, bf16_flops=1e14, fp32_flops=3e13, memory_bandwidth=6e11)
 
 
@@ -63,6 +64,36 @@ def test_a_card_in_use_and_one_with_a_profile_are_left_alone(
     measurements: CardMeasurements, gpus: list[GpuReport]
 ) -> None:
     measurements.added_to(gpus)
+    assert not FakeProbe.started
+
+
+def unlisted(
+    memory_used_bytes: int | None, utilisation: float | None, memory_bytes: int | None = 64 * GIB
+) -> GpuReport:
+    """A card whose processes its driver does not list."""
+    (gpu,) = cards("A100", 1)
+    live = GpuLive(memory_used_bytes=memory_used_bytes, utilisation=utilisation)
+    identity = gpu.identity.model_copy(update={"memory_bytes": memory_bytes})
+    return gpu.model_copy(update={"live": live, "identity": identity})
+
+
+@pytest.mark.parametrize("utilisation", [0.0, None])
+def test_a_card_whose_processes_cannot_be_listed_is_measured_where_it_holds_next_to_nothing(
+    measurements: CardMeasurements, utilisation: float | None
+) -> None:
+    measurements.added_to([unlisted(3 * GIB, utilisation)])
+    assert FakeProbe.started == ["GPU-a100-0"]
+
+
+@pytest.mark.parametrize(
+    "gpu",
+    [unlisted(7 * GIB, 0.0), unlisted(3 * GIB, 0.4), unlisted(None, 0.0), unlisted(3 * GIB, 0.0, memory_bytes=None)],
+    ids=["holds_memory", "computes", "memory_in_use_not_known", "memory_not_known"],
+)
+def test_a_card_whose_processes_cannot_be_listed_is_left_alone_where_it_may_be_in_use(
+    measurements: CardMeasurements, gpu: GpuReport
+) -> None:
+    measurements.added_to([gpu])
     assert not FakeProbe.started
 
 

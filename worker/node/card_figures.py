@@ -5,7 +5,8 @@ reports of the watcher ─► a model without profile, on an idle card ─► a 
                                                                       └─ failed: the reason is logged, not tried again
 ```
 
-Reports do not wait for it. Invariant: a card on which any process holds memory is left alone.
+Reports do not wait for it. Invariant: a card on which any process is known to hold memory is left alone. Where the
+driver lists none (containers, WSL, an old tool), one that holds next to nothing and computes nothing counts as idle.
 """
 
 import logging
@@ -28,6 +29,9 @@ PROBE = (sys.executable, "-P", "-m", "worker.engine.devices.card_probe")
 MAX_READINGS = 60
 """How many readings a probe may take before it is ended: at one every 3 s three minutes, for importing torch from a
 slow disk and two seconds of work."""
+IDLE_MEMORY_SHARE = 0.1
+"""The most that counts as next to nothing: the driver of an idle Ascend 910B holds 3.3 of 64 GiB (`readers.ascend`),
+and the desktop some hundred MiB of a small card."""
 
 
 class CardMeasurements:
@@ -71,13 +75,22 @@ class CardMeasurements:
     def _is_due(self, gpu: GpuReport) -> bool:
         model = gpu.identity.model
         is_unknown = bool(model) and known_profile(model) is None and model not in self._figures
-        return is_unknown and gpu.live.num_processes == 0 and not gpu.faults.is_lost
+        return is_unknown and _is_idle(gpu) and not gpu.faults.is_lost
 
     def _with_figures(self, gpu: GpuReport) -> GpuReport:
         figures = self._figures.get(gpu.identity.model)
         if figures is None:
             return gpu
         return gpu.model_copy(update={"identity": gpu.identity.model_copy(update={"figures": figures})})
+
+
+def _is_idle(gpu: GpuReport) -> bool:
+    live, total = gpu.live, gpu.identity.memory_bytes
+    if live.num_processes is not None:
+        return live.num_processes == 0
+    if live.memory_used_bytes is None or not total:
+        return False
+    return live.memory_used_bytes <= IDLE_MEMORY_SHARE * total and not live.utilisation
 
 
 class Probe:

@@ -57,6 +57,7 @@ def test_each_chip_is_a_device_with_its_number_memory_and_load() -> None:
     assert first.identity.memory_bytes == 65536 * 2**20
     assert (first.live.power, first.live.temperature, first.live.utilisation) == (95.5, 36.0, 0.12)
     assert first.live.memory_used_bytes == 3368 * 2**20
+    assert (first.live.num_processes, second.live.num_processes) == (1, 0)
     assert (second.identity.index, second.live.power, second.live.temperature) == (1, None, None)
     assert not first.faults.recovery_action
     assert "Warning" in second.faults.recovery_action
@@ -68,6 +69,17 @@ def test_the_chips_of_one_card_have_their_physical_numbers() -> None:
         (0, "0000:9d:00.0"),
         (1, "0000:9f:00.0"),
     ]
+    assert [each.live.num_processes for each in read] == [None, None], "there is no table of processes"
+
+
+def test_processes_are_counted_by_chip_and_idle_cards_said_to_have_none() -> None:
+    more = """\
+| 0       1                 | 77            | train worker             | 40                      |
+| 0       1                 | 78            | python                   | 40                      |
+| No running processes found in NPU 3                                                            |
+"""
+    read = AscendReader("npu-smi", lambda tool: TWO_CHIPS + PROCESSES + more).read()
+    assert [each.live.num_processes for each in read] == [1, 2]
 
 
 def test_a_chip_that_is_left_out_is_lost_and_the_others_stay() -> None:

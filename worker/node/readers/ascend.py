@@ -8,13 +8,19 @@ Each NPU has two lines of a table, the second one once for each of its chips:
 ```
 
 A chip is a device. Its number, which libraries know it by, is the `Phy-ID` beside its own where the tool prints one,
-else its place in the table. A table of processes follows, which only says what holds memory.
+else its place in the table. A table of processes follows, which says what holds memory:
+
+```text
+| NPU     Chip              | Process id    | Process name             | Process memory(MB)      |
+| 0       0                 | 2264083       | python                   | 31234                   |
+```
 
 Invariant: a chip that the tool leaves out is reported lost and does not hide the others.
 """
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from worker.contracts.node_reports import GpuFaults, GpuIdentity, GpuLive, GpuReport, Vendor
@@ -28,6 +34,8 @@ MIB = 2**20
 HEALTHY = "OK"
 _VERSION = re.compile(r"Version:\s*(\S+)")
 _ADDRESS = re.compile(r"^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9]$")
+_PROCESSES = "Process id"
+"""What only the head of the table of processes holds."""
 _USAGE = re.compile(r"(\d+)\s*/\s*(\d+)")
 
 
@@ -67,24 +75,42 @@ class AscendReader:
 
 def chips(printed: str) -> Iterator[GpuReport]:
     """The chips of a table."""
-    version = _VERSION.search(printed)
+    version, num_processes = _VERSION.search(printed), _num_processes(printed)
     card: list[list[str]] = []
     number = 0
-    for line in printed.splitlines():
-        if "Process id" in line:
-            return
-        cells = [cell.split() for cell in line.strip().strip("|").split("|")]
+    for cells in _rows(printed.partition(_PROCESSES)[0]):
         if len(cells) != 3 or not all(cells):
             continue
         if _ADDRESS.match(cells[1][0]):
             if card:
-                yield _report(card, cells, number, version[1] if version else "")
+                yield _report(card, cells, number, version[1] if version else "", num_processes)
                 number += 1
         elif cells[0][0].isdecimal() and len(cells[0]) > 1:
             card = cells
 
 
-def _report(card: list[list[str]], chip: list[list[str]], place: int, driver: str) -> GpuReport:
+def _rows(printed: str) -> Iterator[list[list[str]]]:
+    """The words of each cell, by line."""
+    for line in printed.splitlines():
+        yield [cell.split() for cell in line.strip().strip("|").split("|")]
+
+
+def _num_processes(printed: str) -> Counter[tuple[str, str]] | None:
+    """Processes by NPU and chip, as the table numbers them; `None` where there is no such table."""
+    _, header, listed = printed.partition(_PROCESSES)
+    if not header:
+        return None
+    rows = [cells for cells in _rows(listed) if len(cells) == 4 and len(cells[0]) == 2]
+    return Counter((npu, chip) for (npu, chip), process, *_ in rows if process and process[0].isdecimal())
+
+
+def _report(
+    card: list[list[str]],
+    chip: list[list[str]],
+    place: int,
+    driver: str,
+    num_processes: Counter[tuple[str, str]] | None,
+) -> GpuReport:
     """`card` and `chip`: the words of the three cells of each line."""
     address, usages = chip[1][0].lower(), _USAGE.findall(" ".join(chip[2]))
     # The last usage is that of HBM; cards without it have one usage, of their DDR memory.
@@ -105,6 +131,7 @@ def _report(card: list[list[str]], chip: list[list[str]], place: int, driver: st
             memory_used_bytes=used,
             temperature=_number(card[2][1]),
             power=_number(card[2][0]),
+            num_processes=None if num_processes is None else num_processes[card[0][0], chip[0][0]],
         ),
         faults=GpuFaults(recovery_action="" if health == HEALTHY else f"a look, its health is {health}"),
     )

@@ -135,7 +135,10 @@ const VENDORS = { nvidia: "NVIDIA", amd: "AMD", ascend: "Ascend" } as const;
 function measured(figures: NonNullable<PoolGpu["identity"]>["figures"] | undefined) {
   if (!figures) return null;
   const tera = (flops: number) => `${number(flops / 1e12)} TFLOPS`;
-  return `${tera(figures.bf16_flops)} in bf16, ${tera(figures.fp32_flops)} in fp32, ${bytes(figures.memory_bandwidth)}/s`;
+  const rates = [`${tera(figures.bf16_flops)} in bf16`, `${tera(figures.fp32_flops)} in fp32`];
+  // 1 where the vendor's library does not tell.
+  const processors = figures.num_processors > 1 ? [`${figures.num_processors} multiprocessors`] : [];
+  return [...rates, `${bytes(figures.memory_bandwidth)}/s`, ...processors].join(", ");
 }
 
 export function LiveValues({ gpu }: { gpu: PoolGpu }) {

@@ -52,6 +52,18 @@ test("a GPU is shown with its identity, its faults and its three verdicts", () =
   }
 });
 
+test("a card without a profile is described by what its node measured, as far as its library tells", () => {
+  const described = (num_processors: number) => {
+    const figures = { num_processors, bf16_flops: 118e12, fp32_flops: 35e12, memory_bandwidth: 601e9 };
+    const gpu = poolGpu(1);
+    if (gpu.identity === null) assert.fail("it has reported");
+    const node = poolNode(1, { gpus: [{ ...gpu, identity: { ...gpu.identity, figures } }] });
+    return textOf(inspector(["gpu:1"], false, node));
+  };
+  assert.match(described(84), /Measured 118 TFLOPS in bf16, 35 TFLOPS in fp32, 560 GiB\/s, 84 multiprocessors/);
+  assert.doesNotMatch(described(1), /multiprocessors/);
+});
+
 test("values that a card does not offer are left out", () => {
   assert.doesNotMatch(textOf(inspector(["gpu:1"])), /Power|Energy|null/);
 });

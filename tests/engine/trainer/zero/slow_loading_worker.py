@@ -1,4 +1,4 @@
-"""A rank process of `test_process_group`: rank 1 loads twice, longer than a collective may take, then is late to one."""
+"""A rank process of `test_process_group`: rank 1 loads longer than a collective may take, then is late to one."""
 
 import time
 from datetime import timedelta
