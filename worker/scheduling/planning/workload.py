@@ -44,7 +44,9 @@ class WeightTransfer:
     packing_bandwidth: Estimate = field(default=Estimate(1e9, 0.45e9, 4e9))
     """Bytes per second at which published weights are packed or bound to a model. The low end is the slowest of the
     engine's own packing and binding of a LoRA of 0.76 GB in 960 tensors on one shared core: 0.45 to 2.6 and 1.7 to
-    2.1 GB/s. The high end is an estimate for tensors on an accelerator, whose checksums are computed there."""
+    2.1 GB/s. The high end is an estimate for tensors on an accelerator, whose checksums are computed there. One rate
+    for what is staged in pinned memory and for what is beyond it (`engine.sync.host_staging`), until a card has told
+    them apart (`make bench-gpu`, stage `versions`)."""
     shares_base: bool = True
     """Whether both roles of a lane use one copy of the frozen weights. If not, a rollout engine has its own: each
     switch drops one copy, loads the other from host memory, and moves the trainer's optimizer state out or in."""

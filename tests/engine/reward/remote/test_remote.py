@@ -181,10 +181,12 @@ def test_redirects_are_not_followed_so_that_no_other_server_receives_the_token(s
 def test_the_example_server_runs_its_example_scorer_by_default() -> None:
     process, url = start_server()
     try:
-        result = score(url, ["a", " "])
+        at_once, result = score(url, ["a", "b"]), score(url, ["a", " "])
     finally:
         process.terminate()
         process.wait(10)
+    assert at_once.scores == (10 / 255, 20 / 255)
+    # As a batch they cannot be scored, one by one the first can.
     assert result.scores == (10 / 255, None)
     assert "the prompt is empty" in str(result.errors[1])
 
