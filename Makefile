@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types audit contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-gpu bench-gpu-wheels bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types audit contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-gpu bench-gpu-wheels bench-roofline bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -72,6 +72,9 @@ bench-gpu: ## what one card does with the engine and what the planner expects of
 
 bench-gpu-wheels: ready-dev ## gather in .wheels what bench-gpu needs on a machine that reaches no package index
 	@exec deploy/make/gather_wheels.sh
+
+bench-roofline: ready-dev ## what share of an H100's peak FLUX.1 reaches by arithmetic on its traced operations (2 minutes)
+	@exec $(PYTHON) -m tests.bench.roofline
 
 bench-scheduler: ready-dev ## what a decision costs the scheduler with 32 to 4,096 lanes
 	@exec $(PYTHON) -m tests.bench.scheduler_scale

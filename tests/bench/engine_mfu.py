@@ -32,11 +32,14 @@ def rollout_flops(profile: ModelProfile, spec: RunSpec, *, num_samples: int) -> 
 
 def training_flops(profile: ModelProfile, spec: RunSpec) -> float:
     """The operations of one optimizer step: forward and backward of each pair."""
-    num_tokens = _num_tokens(profile, spec)
+    return spec.algebra.num_pairs_per_optimizer_step * pair_flops(profile, _num_tokens(profile, spec), spec.tuning)
+
+
+def pair_flops(profile: ModelProfile, num_tokens: int, tuning: Tuning) -> float:
+    """The operations of forward and backward of one pair; `num_tokens` without the text's."""
     forward, attention = profile.forward_flops(num_tokens), profile.attention_flops(num_tokens)
-    gradients_of_linear_layers = 2 if spec.tuning is Tuning.FULL else 1
-    backward = gradients_of_linear_layers * (forward - attention) + 2 * attention
-    return spec.algebra.num_pairs_per_optimizer_step * (forward + backward)
+    gradients_of_linear_layers = 2 if tuning is Tuning.FULL else 1
+    return forward + gradients_of_linear_layers * (forward - attention) + 2 * attention
 
 
 def known_device(device_name: str) -> Accelerator | None:

@@ -58,6 +58,13 @@ def test_the_gpus_of_a_lane_share_the_transformers_work_and_exchange_what_attent
     assert sent / 450e9 < 0.02 * denoising / 4, "NVLink hardly matters to a large clip"
 
 
+def test_a_clip_of_fifty_steps_takes_half_an_hour_on_one_card_and_four_minutes_on_eight() -> None:
+    work = replace(wan_14b(), num_denoising_steps=50)
+    one, eight = (lane_costs(work, device).generate.per_unit / 60 for device in (H100, H100.in_lane_of(8)))
+    assert one == pytest.approx(31.4, abs=0.5)
+    assert eight == pytest.approx(4.0, abs=0.1)
+
+
 def test_a_slow_link_takes_part_of_what_more_gpus_gain() -> None:
     work = wan_14b()
     gain = {device.name: _gain(work, device.name) for device in (H100, L40S)}

@@ -12,7 +12,7 @@ Each rate is an estimate of the worst that still lets a run work, so that what t
 from worker.scheduling.planning.workload import Workload
 
 LEAST_SECONDS = 300.0
-"""What comes on top: imports from a busy disk, CUDA's context, joining a group and DeepSpeed's start."""
+"""What comes on top: imports from a busy disk, the device's context, joining a group and DeepSpeed's start."""
 DISK_BANDWIDTH = 100e6
 """Bytes per second of a share over Ethernet of one gigabit per second, less a fifth for its protocols."""
 READERS_AT_ONCE = 4

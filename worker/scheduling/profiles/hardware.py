@@ -140,7 +140,8 @@ H100 = Accelerator(
     efficiency_source="Generation: 0.26, Qwen-Image at 512², 20 denoising steps in 2.4 s (verl-omni); 0.32, "
     "HunyuanVideo at 720×1280×129, 50 in 1904 s (its README, which does not name the card). Training: assumed to be "
     "that of generation; LoRA of language models reaches 0.41 to 0.43 with fused kernels (NeMo AutoModel, Llama 3 8B "
-    "and Qwen2.5 7B on one card), which Tandem does not have.",
+    "and Qwen2.5 7B on one card), where Tandem compiles blocks: 0.40 to 0.48 of FLUX.1 at best, by arithmetic (`make "
+    "bench-roofline`).",
 )
 H200 = Accelerator(
     name="h200",
