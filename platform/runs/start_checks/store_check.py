@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fleet.selectors import NodeRoom, rooms_of_nodes
+from fleet.node_rooms import NodeRoom, rooms_of_nodes
 from runs.start_checks.check_rows import Check, CheckName, CheckState
 from runs.start_checks.sizes import size_text
 from worker.contracts.run_spec import RunSpec
