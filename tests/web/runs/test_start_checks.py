@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from math import ceil
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,10 +17,13 @@ from fleet.services import allocate
 from fleet.shares.spending import set_budget
 from runs.models import Run
 from runs.start_checks.check_rows import Check, CheckState
+from runs.start_checks.sizes import size_text
 from runs.start_checks.start_checks import StartChecks, start_checks
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.run_spec import RunSpec
+from worker.scheduling.planning.store_contents import store_contents
+from worker.scheduling.planning.workload import Workload
 
 pytestmark = pytest.mark.django_db
 Looked = Callable[..., StartChecks]
@@ -155,6 +159,56 @@ def test_the_object_store_is_judged_by_what_its_nodes_report(
     check = of(look(), "store")
     assert (check.state, bool(check.remedy)) == (state, state is WARNING)
     assert says in check.text
+
+
+def bytes_held(spec: RunSpec, num_lanes: int) -> int:
+    return ceil(store_contents(spec, Workload.of(spec), num_lanes=num_lanes).total)
+
+
+def test_the_object_store_holds_what_runs_at_work_keep_by_the_lanes_that_they_hold(
+    look: Looked, make_run: Callable[..., Run]
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    holder = make_run(state="running")
+    spec = holder.run_spec
+    own, beside = bytes_held(spec, 6), bytes_held(spec, 2)
+    Node.objects.update(object_store_bytes=own + 1, shm_free_bytes=GB, spill_free_bytes=GB)
+    assert of(look(), "store").state is FINE, "nobody is at work"
+    allocate(holder=held_by(holder.pk, 1), wanted=spec.granted_lanes)
+    check = of(look(), "store")
+    assert check.state is WARNING and f"of which runs at work there hold {size_text(beside)}" in check.text
+    assert f"{size_text(beside - 1)} would spill" in check.text and "wait for the end of runs at work" in check.remedy
+    Node.objects.update(object_store_bytes=own + beside)
+    assert of(look(), "store").state is FINE
+
+
+def test_a_run_that_holds_fewer_lanes_than_it_asked_for_keeps_all_of_a_batch_on_them(
+    look: Looked, make_run: Callable[..., Run], make_spec: Callable[..., RunSpec]
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    asked = make_spec(lanes={"num_rollout": 4, "num_trainer": 1})
+    holder = make_run(state="running", spec=asked)
+    allocate(holder=held_by(holder.pk, 1), wanted=make_spec().granted_lanes)
+    Node.objects.update(object_store_bytes=GB, shm_free_bytes=GB, spill_free_bytes=GB)
+    held = size_text(store_contents(asked, Workload.of(asked)).total)
+    assert f"of which runs at work there hold {held}" in of(look(), "store").text
+
+
+def test_for_each_lane_that_others_hold_and_the_run_is_to_get_they_hold_one_less(
+    look: Looked, make_run: Callable[..., Run], make_spec: Callable[..., RunSpec]
+) -> None:
+    """Four lanes, of which three train and generate for another run like this one."""
+    ensure_local_lanes(num_cpu_lanes=4)
+    sections = {"pipeline": {"placement": "colocated"}, "lanes": {"num_rollout": 1, "num_trainer": 2}}
+    holder = make_run(state="running", spec=make_spec(**sections))
+    spec = holder.run_spec
+    allocate(holder=held_by(holder.pk, 1), wanted=spec.granted_lanes)
+    shared = [bytes_held(spec, number) + bytes_held(spec, 4 - number) for number in (1, 2, 3)]
+    most = max(bytes_held(spec, 3), *shared)
+    assert most < 2 * bytes_held(spec, 3), "both with all of their lanes"
+    for store, state in ((most, FINE), (most - 3, WARNING)):
+        Node.objects.update(object_store_bytes=store, shm_free_bytes=GB, spill_free_bytes=GB)
+        assert of(look(**sections), "store").state is state
 
 
 MB = 10**6
