@@ -80,4 +80,4 @@ def _beside(own: Stored, nodes: Collection[str]) -> dict[str, int]:
 def _stored(spec: RunSpec, prompts: Sequence[Prompt]) -> Stored:
     work, model = Workload.of(spec), spec.base_model
     encoder = (model.family, model.path, model.dtype, spec.sampling.max_sequence_length)
-    return {(*encoder, text): embedding_bytes(spec, work, text) for text in known_texts(spec, prompts)}
+    return {(*encoder, text): embedding_bytes(work, text) for text in known_texts(spec, prompts)}

@@ -1,8 +1,8 @@
 """The bytes that a lane holds on its device, by what it does: a split whose lanes do not fit is not offered.
 
-    rollout   weights, adapter, decoder, one layer's activations of a fragment
+    rollout   weights, adapter, decoder, one layer's activations of a fragment, embeddings of the prompts used last
     trainer   weights, trained parameters, gradients and optimizer state (sharded by ZeRO), copies of the policy,
-              activations kept for the backward pass
+              activations kept for the backward pass, embeddings as a rollout lane's
     both      a trainer lane that generates too: the phase that holds more. LoRA generates on the same frozen weights;
               full tuning on a full copy of its own, which exists while it generates
 
@@ -22,6 +22,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
 from worker.scheduling.planning.decoder_memory import decoder_weights, decoding_bytes, kept_bytes
+from worker.scheduling.planning.stored_embeddings import device_embedding_bytes
 from worker.scheduling.planning.trainer_state import FP32_BYTES, TrainerState, trainer_state
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, GB, Accelerator
@@ -76,6 +77,8 @@ class LaneMemory:
     """The autoencoder's weights and its feature maps while it decodes."""
     text_encoders: float = 0.0
     """The text encoders, in the phase before the policy is loaded."""
+    embeddings: float = 0.0
+    """Those of the prompts used last."""
     trajectories: float = 0.0
     """Latents of a fragment's trajectories until the fragment is handed on."""
     scorers: float = 0.0
@@ -244,6 +247,7 @@ def _between_steps(work: Workload, device: Accelerator, num_ranks: int, *, gener
         gradients=_gradients(work, state),
         optimizer=0.0 if work.memory_savings.optimizer_on_host else state.optimizer,
         activations=0.0,
+        embeddings=device_embedding_bytes(work),
         reserve=_reserve(device),
     )
 
@@ -255,6 +259,7 @@ def _while_generating(work: Workload, device: Accelerator, num_ranks: int, *, tr
         copies=work.trained_bytes if work.broadcasts and not trains else 0.0,
         activations=generation_activations(work) / work.num_computing_gpus(device),
         decoder=decoder_weights(work),
+        embeddings=device_embedding_bytes(work),
         trajectories=_trajectory_bytes(work),
         reserve=_reserve(device),
     )
