@@ -127,8 +127,7 @@ def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks:
     trains, generates = role is not MemoryRole.ROLLOUT, role is not MemoryRole.TRAINER
     num_ranks *= work.num_computing_gpus(device)
     scorers = scorers_bytes(work, device) if generates else 0.0
-    encoding = _while_encoding(work, device)
-    moments = [encoding] if replace(encoding, scorers=scorers).fits(device) else []
+    moments = [_while_encoding(work, device)] if encodes_on(work, device, generates=generates) else []
     if trains:
         moments += [
             _while_training(work, device, num_ranks, generates=generates),
@@ -141,6 +140,12 @@ def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks:
     if trains and generates:
         moments.append(_while_switching(work, device, num_ranks))
     return replace(max(moments, key=lambda memory: memory.total), scorers=scorers)
+
+
+def encodes_on(work: Workload, device: Accelerator, *, generates: bool) -> bool:
+    """Whether the text encoders fit the device of a lane, which a reward lane may share where the lane generates."""
+    scorers = scorers_bytes(work, device) if generates else 0.0
+    return replace(_while_encoding(work, device), scorers=scorers).fits(device)
 
 
 def scorers_bytes(work: Workload, device: Accelerator) -> float:

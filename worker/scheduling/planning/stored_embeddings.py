@@ -14,6 +14,10 @@ from worker.scheduling.planning.workload import Workload
 NUM_ON_DEVICE = 32
 """The prompts whose embeddings a lane keeps on its device, at 4 MiB (FLUX.1) to 15 MiB (FLUX.2) each. A lane draws and
 trains one prompt after another, and fetches any other's from the node's store by one copy."""
+PROMPTS_PER_CLAIM = 64
+"""The fewest prompts that one lane encodes at a time: loading its text encoders takes as long as encoding hundreds."""
+MAX_CLAIMS = 256
+"""More would not share the work out more evenly over the lanes of a node."""
 TEMPLATE_TOKENS = 20
 """The most tokens that a family's chat template leaves beside those of the prompt."""
 
@@ -23,6 +27,11 @@ def known_texts(spec: RunSpec, prompts: Iterable[Prompt]) -> list[str]:
     every_prompt, default = [*prompts, *spec.evaluation.prompts], spec.sampling.negative_prompt
     negatives = [prompt.negative_or(default) for prompt in every_prompt]
     return list(dict.fromkeys([*(prompt.text for prompt in every_prompt), default, *negatives]))
+
+
+def num_claims(num_texts: int) -> int:
+    """How many lanes of a node encode so many texts at once, at most."""
+    return max(1, min(MAX_CLAIMS, num_texts // PROMPTS_PER_CLAIM))
 
 
 def embedding_bytes(work: Workload, text: str) -> int:
