@@ -1,4 +1,4 @@
-"""Reads of nodes' room in Ray's object store and for embeddings of prompts, and of who is at work there."""
+"""Reads of nodes' room in memory, Ray's object store and for embeddings, and of who is at work there."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection
@@ -40,6 +40,36 @@ def rooms_of_nodes(pool: str) -> list[NodeRoom]:
         NodeRoom(name, number, held, store, shm_free, spill_free)
         for name, store, shm_free, spill_free, number, held in counted.order_by("node__name")
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class HostRoom:
+    """Lanes of one device on a node, and what the node reported of its own memory."""
+
+    node: str
+    device: str
+    """By the driver's name, as of `Lane.device_kind`."""
+    num_lanes: int
+    """Lanes of the pool that take work and can generate, held or not."""
+    num_held: int
+    """Those of them that generate or train for a run."""
+    memory_bytes: int
+    used_bytes: int
+
+
+def host_rooms(pool: str) -> list[HostRoom]:
+    """The nodes with lanes of the pool that can generate, as far as they have told how much memory they have."""
+    lanes = _generating_lanes(pool)
+    held = set(lanes.filter(_HELD_BY_A_RUN).values_list("pk", flat=True))
+    by_device: dict[tuple[str, str], list[Lane]] = defaultdict(list)
+    for lane in lanes.select_related("node").prefetch_related("gpus"):
+        by_device[lane.node.name, lane.device_kind].append(lane)
+    found = []
+    for (node, device), alike in sorted(by_device.items()):
+        memory, used = alike[0].node.memory_bytes, alike[0].node.memory_used_bytes
+        if memory is not None and used is not None:
+            found.append(HostRoom(node, device, len(alike), sum(lane.pk in held for lane in alike), memory, used))
+    return found
 
 
 def embedding_rooms(pool: str) -> dict[str, int | None]:

@@ -19,6 +19,7 @@ from runs.models import Run
 from runs.start_checks.check_rows import Check, CheckState
 from runs.start_checks.sizes import size_text
 from runs.start_checks.start_checks import StartChecks, start_checks
+from tests.web.fleet.node_posts import alive, card, post_node
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.run_spec import RunSpec
@@ -46,7 +47,20 @@ def test_a_run_that_would_start_now_says_so_and_leaves_nothing_behind(look: Look
     ensure_local_lanes(num_cpu_lanes=6)
     found = look()
     assert [check.name.value for check in found.checks] == [
-        *("spec", "model", "rewards", "prompts", "memory", "store", "embeddings", "disk", "project", "queue", "end")
+        *(
+            "spec",
+            "model",
+            "rewards",
+            "prompts",
+            "memory",
+            "host_memory",
+            "store",
+            "embeddings",
+            "disk",
+            "project",
+            "queue",
+            "end",
+        )
     ]
     assert of(found, "queue").state is FINE and found.starts is not None
     assert not Run.objects.exists()
@@ -233,6 +247,39 @@ def test_embeddings_are_judged_by_the_room_on_each_nodes_disk(
     assert "At most 16.8 MB of embeddings of 4 texts" in check.text and says in check.text
     assert (check.state, check.path) == (state, "prompts" if state is WARNING else "")
     assert ("Set `TANDEM_EMBEDDINGS_GIB` there to 1 or more" in check.remedy) is (state is WARNING)
+
+
+FLUX2 = {"family": "flux2", "path": "black-forest-labs/FLUX.2-dev", "dtype": "bf16"}
+
+
+@pytest.mark.parametrize(
+    ("memory", "used", "state", "says"),
+    [
+        (64 * GB, GB, FINE, "the memory of gpu0 (48 GB of text encoders, where its CPU encodes new prompts of"),
+        (64 * GB, 20 * GB, WARNING, "44 GB are free, so the system may end the run's processes"),
+        (None, None, UNKNOWN, "48 GB of text encoders where a node's CPU encodes prompts; no node of the pool default"),
+    ],
+)
+def test_text_encoders_are_judged_by_the_memory_of_each_node(
+    look: Looked, memory: int | None, used: int | None, state: CheckState, says: str
+) -> None:
+    """Mistral-Small, 24 billion parameters in bf16, fits an H100: what comes later is encoded by one process."""
+    post_node(alive("gpu0", num_cpu_lanes=2), *(card(f"GPU-{index}", index) for index in range(4)))
+    Node.objects.update(memory_bytes=memory, memory_used_bytes=used)
+    check = of(look(base_model=FLUX2), "host_memory")
+    assert check.state is state and says in check.text
+    assert ("samples of the run's own prompts alone" in check.remedy) is (state is WARNING)
+
+
+def test_memory_that_others_use_is_not_asked_of_a_node_that_they_hold_whole(
+    look: Looked, make_run: Callable[..., Run]
+) -> None:
+    post_node(alive("gpu0", num_cpu_lanes=2), *(card(f"GPU-{index}", index) for index in range(2)))
+    holder = make_run(state="running")
+    allocate(holder=held_by(holder.pk, 1), wanted=holder.run_spec.granted_lanes)
+    Node.objects.update(memory_bytes=64 * GB, memory_used_bytes=60 * GB)
+    check = of(look(base_model=FLUX2), "host_memory")
+    assert check.state is FINE and "it has 64 GB" in check.text
 
 
 def test_embeddings_of_runs_at_work_are_counted_unless_they_are_the_runs_own(
