@@ -160,29 +160,6 @@ def nodes_in_service(pool: str) -> list[str]:
     return sorted(usable_lanes(pool).order_by().values_list("node__name", flat=True).distinct())
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRoom:
-    """What a node reported of the memory and disk for Ray's objects."""
-
-    name: str
-    num_lanes: int
-    """Lanes of the pool that take work and can generate, held or not."""
-    object_store_bytes: int
-    shm_free_bytes: int | None
-    spill_free_bytes: int | None
-
-
-def rooms_of_nodes(pool: str) -> list[NodeRoom]:
-    """The nodes with lanes of the pool that can generate, as far as Ray has told the size of their object store."""
-    lanes = usable_lanes(pool).filter(kind=trainer_kind(pool), node__object_store_bytes__isnull=False).order_by()
-    of_node = ("name", "object_store_bytes", "shm_free_bytes", "spill_free_bytes")
-    counted = lanes.values_list(*(f"node__{column}" for column in of_node)).annotate(number=Count("pk"))
-    return [
-        NodeRoom(name, number, store, shm_free, spill_free)
-        for name, store, shm_free, spill_free, number in counted.order_by("node__name")
-    ]
-
-
 def pool_devices(pool: str) -> dict[str, int]:
     """Number of the pool's lanes that can generate or train by device, free or not."""
     return _by_device(usable_lanes(pool).filter(kind=trainer_kind(pool)))

@@ -38,11 +38,11 @@ _SCORING = (0.001, 0.9)
 _MEMORY_MODEL = "wan2.1-14b"
 """The model of pools whose memory is scarce: with whole groups as fragments a rollout lane takes the most of it, with
 small ones a trainer lane."""
-_CARDS = tuple(replace(H100, name=f"card of {size} GB", memory_bytes=size * GB) for size in (42.0, 45.0, 46.0, 80.0))
+_CARDS = tuple(replace(H100, name=f"card of {size} GB", memory_bytes=size * GB) for size in (42.2, 45.2, 46.2, 80.0))
 """For that model with small fragments: one that only generates; one that trains too, but only at staleness 0 and never
 both in turn; one that does both at staleness 0 alone; one for all."""
 _CARDS_FOR_GROUPS = tuple(
-    replace(H100, name=f"card of {size} GB", memory_bytes=size * GB) for size in (46.0, 52.0, 80.0)
+    replace(H100, name=f"card of {size} GB", memory_bytes=size * GB) for size in (46.2, 52.2, 80.0)
 )
 """The same with larger ones, up to whole groups: one that only trains, one that does either but not both in turn, one
 for all."""

@@ -7,7 +7,7 @@ from pydantic import Field
 from worker.contracts.base import Contract, Magnitude, Name, Text
 
 MAX_PURPOSES = 32
-"""Three times the parts of the memory plan."""
+"""More than twice the parts of the memory plan."""
 
 
 class MemoryShortage(Contract):

@@ -9556,7 +9556,7 @@ export interface components {
             readonly path: string;
         };
         /** @enum {string} */
-        readonly StartCheckName: "spec" | "model" | "rewards" | "prompts" | "memory" | "store" | "embeddings" | "disk" | "project" | "queue" | "end";
+        readonly StartCheckName: "spec" | "model" | "rewards" | "prompts" | "memory" | "host_memory" | "store" | "embeddings" | "disk" | "project" | "queue" | "end";
         /** @enum {string} */
         readonly StartCheckState: "fine" | "warning" | "refused" | "unknown";
         readonly StartChecks: {
@@ -15526,7 +15526,7 @@ export const staleClipValues: ReadonlyArray<FlattenedDeepRequired<components>["s
 export const stalenessEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessEvent"]["type"]> = ["staleness"];
 export const stalenessItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessItem"]["type"]> = ["staleness"];
 export const stallStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StallState"]> = ["slow", "silent", "hung", "working"];
-export const startCheckNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartCheckName"]> = ["spec", "model", "rewards", "prompts", "memory", "store", "embeddings", "disk", "project", "queue", "end"];
+export const startCheckNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartCheckName"]> = ["spec", "model", "rewards", "prompts", "memory", "host_memory", "store", "embeddings", "disk", "project", "queue", "end"];
 export const startCheckStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartCheckState"]> = ["fine", "warning", "refused", "unknown"];
 export const startStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StartStep"]> = ["requested", "placed", "loading", "ready"];
 export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateEvent"]["type"]> = ["state"];

@@ -21,6 +21,7 @@ class CheckName(StrEnum):
     REWARDS = "rewards"
     PROMPTS = "prompts"
     MEMORY = "memory"
+    HOST_MEMORY = "host_memory"
     STORE = "store"
     EMBEDDINGS = "embeddings"
     DISK = "disk"

@@ -1,14 +1,14 @@
 """The check of the embedding store: a run's prompts, encoded once, against the room on the disk of each node."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from fleet.embedding_rooms import embedding_rooms, runs_by_node
-from runs.models import Run
+from fleet.node_rooms import embedding_rooms
 from runs.start_checks.check_rows import Check, CheckName, CheckState
+from runs.start_checks.runs_at_work import runs_at_work
 from runs.start_checks.sizes import size_text
 from worker.contracts.embedding_room import FOLDER_VARIABLE, SIZE_VARIABLE
-from worker.contracts.prompts import Prompt, parse_prompts
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.stored_embeddings import embedding_bytes, known_texts
 from worker.scheduling.planning.workload import Workload
@@ -65,16 +65,14 @@ def _remedy(spec: RunSpec, worst: _Judged) -> str:
     )
 
 
-def _beside(own: Stored, nodes: Mapping[str, int]) -> dict[str, int]:
+def _beside(own: Stored, nodes: Collection[str]) -> dict[str, int]:
     """Bytes that runs at work hold on each node, without what `own` has as well."""
-    at_work = runs_by_node(nodes)
-    rows = Run.objects.in_bulk({run for runs in at_work.values() for run in runs})
-    held = {run: _stored(row.run_spec, parse_prompts(row.prompts)) for run, row in rows.items()}
+    held = [(run, _stored(run.spec, run.prompts)) for run in runs_at_work(nodes)]
     found = {}
     for node in nodes:
         others: dict[tuple[object, ...], int] = {}
-        for run in at_work.get(node, ()):
-            others |= held.get(run, {})
+        for run, stored in held:
+            others |= stored if run.num_lanes[node] else {}
         found[node] = sum(number for key, number in others.items() if key not in own)
     return found
 
@@ -82,4 +80,4 @@ def _beside(own: Stored, nodes: Mapping[str, int]) -> dict[str, int]:
 def _stored(spec: RunSpec, prompts: Sequence[Prompt]) -> Stored:
     work, model = Workload.of(spec), spec.base_model
     encoder = (model.family, model.path, model.dtype, spec.sampling.max_sequence_length)
-    return {(*encoder, text): embedding_bytes(spec, work, text) for text in known_texts(spec, prompts)}
+    return {(*encoder, text): embedding_bytes(work, text) for text in known_texts(spec, prompts)}

@@ -1,7 +1,8 @@
 """Everything that is checked before a run is started, for the page *New run* and for scripts.
 
     spec ─► `check_spec` ─┬─ refused ─► that check alone: nothing else can be looked at
-                          └─ valid ─► model, rewards, prompts, memory, store, embeddings, disk, project, queue, end
+                          └─ valid ─► model, rewards, prompts, memory of devices and of hosts, store, embeddings, disk,
+                                      project, queue, end
 
 Invariant: a check looks, or says that it is unknown and why; none of them changes anything.
 """
@@ -17,6 +18,7 @@ from runs.spec_check import SpecReport, check_spec
 from runs.start_checks.capacity_checks import disk_check, memory_check
 from runs.start_checks.check_rows import Check, CheckName, CheckState
 from runs.start_checks.embeddings_check import embeddings_check
+from runs.start_checks.host_memory_check import host_memory_check
 from runs.start_checks.input_checks import model_check, prompts_check, rewards_check
 from runs.start_checks.queue_checks import expected, project_check
 from runs.start_checks.store_check import store_check
@@ -43,6 +45,7 @@ def start_checks(document: Mapping[str, Any] | str, project: Project, *, fork: F
         rewards_check(spec),
         prompts_check(spec, report.prompts),
         memory_check(spec),
+        host_memory_check(spec, report.prompts),
         store_check(spec),
         embeddings_check(spec, report.prompts),
         disk_check(spec),

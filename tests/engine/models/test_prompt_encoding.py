@@ -24,19 +24,14 @@ from worker.engine.models import encoder_identity, pipeline_loading, prompt_enco
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.embedding_files import ALIGNMENT
 from worker.engine.models.pipeline_loading import TEXT_ONLY, has_text_encoders, is_skeleton
-from worker.engine.models.prompt_encoding import (
-    PROMPTS_PER_CLAIM,
-    StoredEmbeddings,
-    run_embeddings,
-    stored_embeddings,
-)
+from worker.engine.models.prompt_encoding import StoredEmbeddings, run_embeddings, stored_embeddings
 from worker.engine.models.registry import MODEL_ADAPTERS, check_drawable, load_model
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.packing import pack
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GenerationRequest
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
-from worker.scheduling.planning.stored_embeddings import known_texts
+from worker.scheduling.planning.stored_embeddings import PROMPTS_PER_CLAIM, known_texts
 
 FAMILY = ModelFamily.SD3
 

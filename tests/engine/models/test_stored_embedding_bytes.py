@@ -13,10 +13,18 @@ from worker.contracts.names import ModelFamily
 from worker.contracts.prompts import parse_prompts
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.prompt_encoding import run_embeddings
+from worker.engine.models.registry import load_model
 from worker.fixtures.shapes.caption_encoders import CLIP_NUM_TOKENS, T5_NUM_TOKENS
-from worker.scheduling.planning.stored_embeddings import embedding_bytes, known_texts, stored_embedding_bytes
+from worker.scheduling.planning.memory import MemoryRole, lane_memory
+from worker.scheduling.planning.stored_embeddings import (
+    NUM_ON_DEVICE,
+    embedding_bytes,
+    known_texts,
+    stored_embedding_bytes,
+)
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.embedding_profile import HEADER_BYTES
+from worker.scheduling.profiles.hardware import CPU_CORE
 
 TEXTS = ("a red square", "a much longer description of a blue circle beside two green triangles, in oil", "赤い四角")
 WIDTHS = ("joint_attention_dim", "text_dim", "cap_feat_dim", "text_embed_dim")
@@ -66,11 +74,23 @@ def test_the_predicted_bytes_are_those_of_the_files_that_are_written(
     texts = known_texts(spec, parse_prompts(TEXTS))
     found = sizes(spec, path, tmp_path, monkeypatch)
     assert len(found) == len(texts)
-    each, total = [embedding_bytes(spec, work, text) for text in texts], sum(found)
+    each, total = [embedding_bytes(work, text) for text in texts], sum(found)
     assert total <= sum(each) == stored_embedding_bytes(spec, work, parse_prompts(TEXTS))
     if family not in UNPADDED:
         positions = length * work.profile.embedding.position_bytes
         assert total >= sum(each) - len(texts) * (HEADER_BYTES + positions)
+
+
+def test_a_device_holds_no_more_embeddings_than_the_memory_plan_counts(checkpoint_of: CheckpointOf) -> None:
+    path, family = checkpoint_of(ModelFamily.FLUX2), ModelFamily.FLUX2
+    base_model = {"path": path, "dtype": "bf16"}
+    spec = run_spec_of(family, base_model=base_model, sampling={"max_sequence_length": LENGTHS[family]})
+    model = load_model(spec.base_model, path, device="cpu", sampling=spec.sampling)
+    for number in range(NUM_ON_DEVICE + 2):
+        model.encode_prompt(f"prompt {number}")
+    held = [tensor.nbytes for embeds in model._on_device._on_device.values() for tensor in embeds.values()]
+    planned = lane_memory(of_checkpoint(spec, path), CPU_CORE, MemoryRole.ROLLOUT).embeddings
+    assert planned - NUM_ON_DEVICE * HEADER_BYTES == sum(held)
 
 
 def test_the_figures_of_the_demos_own_profile_are_what_the_demo_stores(

@@ -51,7 +51,7 @@ def test_some_pools_lack_memory_to_train_to_generate_or_to_do_both() -> None:
 def test_the_bound_counts_the_memory_that_each_staleness_takes() -> None:
     request = random_pool(1152).request
     # It trains at staleness 0 alone, where it may not generate in turn.
-    (card,) = (device for device in set(request.devices) if device.name == "card of 45.0 GB")
+    (card,) = (device for device in set(request.devices) if device.name == "card of 45.2 GB")
     alike = replace(request, devices=(card,) * len(request.devices))
     assert alike.bound_seconds(1) == alike.bound_seconds(0) < math.inf
     with_all_memory = replace(request, devices=(H100,) * len(request.devices))

@@ -1,5 +1,6 @@
 """How algorithm, guidance and tuning change a run's work, in forward passes."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from worker.scheduling.core.costs import CostKind
 from worker.scheduling.planning.cost_estimates import pool_costs
 from worker.scheduling.planning.memory import MemoryRole, generation_activations, lane_memory
 from worker.scheduling.planning.workload import Workload
+from worker.scheduling.profiles.embedding_profile import HEADER_BYTES
 from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S, Accelerator
 from worker.scheduling.profiles.scorer_costs import NUM_JUDGED_FRAMES, SCORERS, ScoringCost, scoring_cores
 
@@ -218,6 +220,34 @@ def test_prompts_are_encoded_before_the_policy_is_loaded_and_their_encoders_coun
     assert (encoding.text_encoders, encoding.weights, encoding.optimizer) == (2 * 24.0e9, 0.0, 0.0)
     # On 48 GB they do not fit, and encode on the CPU.
     assert not lane_memory(flux2, L40S, MemoryRole.TRAINER, num_ranks=8).text_encoders
+
+
+@pytest.mark.parametrize(
+    ("path", "family", "length", "bytes_of_one"),
+    [
+        ("black-forest-labs/FLUX.2-dev", "flux2", None, 512 * (3 * 5120 * 2 + 4 * 8)),
+        ("black-forest-labs/FLUX.2-dev", "flux2", 128, 128 * (3 * 5120 * 2 + 4 * 8)),
+        # Not padded: the plan computes with prompts of a usual length, and holds those of the longest.
+        ("Qwen/Qwen-Image", "qwen_image", None, 512 * 3584 * 2),
+        ("Qwen/Qwen-Image", "qwen_image", 1024, 1024 * 3584 * 2),
+    ],
+)
+def test_a_lane_holds_embeddings_of_prompts_as_long_as_the_run_allows(
+    path: str, family: str, length: int | None, bytes_of_one: int
+) -> None:
+    model, sampling = {"path": path, "family": family, "dtype": "bf16"}, {"max_sequence_length": length}
+    work = Workload.of(spec(base_model=model, sampling=sampling, deepspeed=SHARDED))
+    work = replace(work, profile=replace(work.profile, text_encoder_parameters=0.0))
+    held = [lane_memory(work, H100, role, num_ranks=8).embeddings for role in MemoryRole]
+    assert held == [32 * (bytes_of_one + HEADER_BYTES)] * 3
+
+
+def test_embeddings_lie_beside_no_text_encoder() -> None:
+    flux2 = {"path": "black-forest-labs/FLUX.2-dev", "family": "flux2", "dtype": "bf16"}
+    encoding = lane_memory(
+        Workload.of(spec(base_model=flux2, deepspeed=SHARDED)), H100, MemoryRole.TRAINER, num_ranks=8
+    )
+    assert (encoding.text_encoders > 0, encoding.embeddings) == (True, 0.0)
 
 
 def test_a_lower_prompt_length_shortens_every_pass() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from math import ceil
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,10 +17,14 @@ from fleet.services import allocate
 from fleet.shares.spending import set_budget
 from runs.models import Run
 from runs.start_checks.check_rows import Check, CheckState
+from runs.start_checks.sizes import size_text
 from runs.start_checks.start_checks import StartChecks, start_checks
+from tests.web.fleet.node_posts import alive, card, post_node
 from tests.web.lane_holders import held_by
 from worker.contracts.lanes import DEFAULT_POOL
 from worker.contracts.run_spec import RunSpec
+from worker.scheduling.planning.store_contents import store_contents
+from worker.scheduling.planning.workload import Workload
 
 pytestmark = pytest.mark.django_db
 Looked = Callable[..., StartChecks]
@@ -42,7 +47,20 @@ def test_a_run_that_would_start_now_says_so_and_leaves_nothing_behind(look: Look
     ensure_local_lanes(num_cpu_lanes=6)
     found = look()
     assert [check.name.value for check in found.checks] == [
-        *("spec", "model", "rewards", "prompts", "memory", "store", "embeddings", "disk", "project", "queue", "end")
+        *(
+            "spec",
+            "model",
+            "rewards",
+            "prompts",
+            "memory",
+            "host_memory",
+            "store",
+            "embeddings",
+            "disk",
+            "project",
+            "queue",
+            "end",
+        )
     ]
     assert of(found, "queue").state is FINE and found.starts is not None
     assert not Run.objects.exists()
@@ -157,6 +175,56 @@ def test_the_object_store_is_judged_by_what_its_nodes_report(
     assert says in check.text
 
 
+def bytes_held(spec: RunSpec, num_lanes: int) -> int:
+    return ceil(store_contents(spec, Workload.of(spec), num_lanes=num_lanes).total)
+
+
+def test_the_object_store_holds_what_runs_at_work_keep_by_the_lanes_that_they_hold(
+    look: Looked, make_run: Callable[..., Run]
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    holder = make_run(state="running")
+    spec = holder.run_spec
+    own, beside = bytes_held(spec, 6), bytes_held(spec, 2)
+    Node.objects.update(object_store_bytes=own + 1, shm_free_bytes=GB, spill_free_bytes=GB)
+    assert of(look(), "store").state is FINE, "nobody is at work"
+    allocate(holder=held_by(holder.pk, 1), wanted=spec.granted_lanes)
+    check = of(look(), "store")
+    assert check.state is WARNING and f"of which runs at work there hold {size_text(beside)}" in check.text
+    assert f"{size_text(beside - 1)} would spill" in check.text and "wait for the end of runs at work" in check.remedy
+    Node.objects.update(object_store_bytes=own + beside)
+    assert of(look(), "store").state is FINE
+
+
+def test_a_run_that_holds_fewer_lanes_than_it_asked_for_keeps_all_of_a_batch_on_them(
+    look: Looked, make_run: Callable[..., Run], make_spec: Callable[..., RunSpec]
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    asked = make_spec(lanes={"num_rollout": 4, "num_trainer": 1})
+    holder = make_run(state="running", spec=asked)
+    allocate(holder=held_by(holder.pk, 1), wanted=make_spec().granted_lanes)
+    Node.objects.update(object_store_bytes=GB, shm_free_bytes=GB, spill_free_bytes=GB)
+    held = size_text(store_contents(asked, Workload.of(asked)).total)
+    assert f"of which runs at work there hold {held}" in of(look(), "store").text
+
+
+def test_for_each_lane_that_others_hold_and_the_run_is_to_get_they_hold_one_less(
+    look: Looked, make_run: Callable[..., Run], make_spec: Callable[..., RunSpec]
+) -> None:
+    """Four lanes, of which three train and generate for another run like this one."""
+    ensure_local_lanes(num_cpu_lanes=4)
+    sections = {"pipeline": {"placement": "colocated"}, "lanes": {"num_rollout": 1, "num_trainer": 2}}
+    holder = make_run(state="running", spec=make_spec(**sections))
+    spec = holder.run_spec
+    allocate(holder=held_by(holder.pk, 1), wanted=spec.granted_lanes)
+    shared = [bytes_held(spec, number) + bytes_held(spec, 4 - number) for number in (1, 2, 3)]
+    most = max(bytes_held(spec, 3), *shared)
+    assert most < 2 * bytes_held(spec, 3), "both with all of their lanes"
+    for store, state in ((most, FINE), (most - 3, WARNING)):
+        Node.objects.update(object_store_bytes=store, shm_free_bytes=GB, spill_free_bytes=GB)
+        assert of(look(**sections), "store").state is state
+
+
 MB = 10**6
 FLUX = {"family": "flux", "path": "black-forest-labs/FLUX.1-dev", "dtype": "bf16"}
 
@@ -179,6 +247,39 @@ def test_embeddings_are_judged_by_the_room_on_each_nodes_disk(
     assert "At most 16.8 MB of embeddings of 4 texts" in check.text and says in check.text
     assert (check.state, check.path) == (state, "prompts" if state is WARNING else "")
     assert ("Set `TANDEM_EMBEDDINGS_GIB` there to 1 or more" in check.remedy) is (state is WARNING)
+
+
+FLUX2 = {"family": "flux2", "path": "black-forest-labs/FLUX.2-dev", "dtype": "bf16"}
+
+
+@pytest.mark.parametrize(
+    ("memory", "used", "state", "says"),
+    [
+        (64 * GB, GB, FINE, "the memory of gpu0 (48 GB of text encoders, where its CPU encodes new prompts of"),
+        (64 * GB, 20 * GB, WARNING, "44 GB are free, so the system may end the run's processes"),
+        (None, None, UNKNOWN, "48 GB of text encoders where a node's CPU encodes prompts; no node of the pool default"),
+    ],
+)
+def test_text_encoders_are_judged_by_the_memory_of_each_node(
+    look: Looked, memory: int | None, used: int | None, state: CheckState, says: str
+) -> None:
+    """Mistral-Small, 24 billion parameters in bf16, fits an H100: what comes later is encoded by one process."""
+    post_node(alive("gpu0", num_cpu_lanes=2), *(card(f"GPU-{index}", index) for index in range(4)))
+    Node.objects.update(memory_bytes=memory, memory_used_bytes=used)
+    check = of(look(base_model=FLUX2), "host_memory")
+    assert check.state is state and says in check.text
+    assert ("samples of the run's own prompts alone" in check.remedy) is (state is WARNING)
+
+
+def test_memory_that_others_use_is_not_asked_of_a_node_that_they_hold_whole(
+    look: Looked, make_run: Callable[..., Run]
+) -> None:
+    post_node(alive("gpu0", num_cpu_lanes=2), *(card(f"GPU-{index}", index) for index in range(2)))
+    holder = make_run(state="running")
+    allocate(holder=held_by(holder.pk, 1), wanted=holder.run_spec.granted_lanes)
+    Node.objects.update(memory_bytes=64 * GB, memory_used_bytes=60 * GB)
+    check = of(look(base_model=FLUX2), "host_memory")
+    assert check.state is FINE and "it has 64 GB" in check.text
 
 
 def test_embeddings_of_runs_at_work_are_counted_unless_they_are_the_runs_own(

@@ -11,12 +11,11 @@ from typing import Protocol
 
 import torch
 
+from worker.scheduling.planning.stored_embeddings import NUM_ON_DEVICE
+
 PromptEmbeds = Mapping[str, torch.Tensor]
 """Named embeddings of one prompt, each with a first dimension of 1 that broadcasts over a batch. Other dimensions may
 differ from prompt to prompt."""
-
-NUM_ON_DEVICE = 64
-"""Prompts whose embeddings stay on the device: at 4 MiB (FLUX.1) to 16 MiB (FLUX.2) each, 256 MiB to 1 GiB."""
 
 
 class Embeddings(Protocol):

@@ -28,14 +28,9 @@ from worker.engine.models.embeddings import Embeddings, PromptEmbeds
 from worker.engine.models.encoder_identity import encoder_identity
 from worker.engine.models.pipeline_loading import TEXT_ONLY
 from worker.engine.models.registry import check_drawable, load_model
-from worker.scheduling.planning.stored_embeddings import known_texts
+from worker.scheduling.planning.stored_embeddings import known_texts, num_claims
 
 logger = logging.getLogger(__name__)
-
-PROMPTS_PER_CLAIM = 64
-"""The fewest prompts that one lane encodes at a time: loading its text encoders takes as long as encoding hundreds."""
-MAX_CLAIMS = 256
-"""More would not share the work out more evenly over the lanes of a node."""
 
 
 def prompt_key(prompt: str) -> str:
@@ -128,26 +123,26 @@ def _encode_missing(
     spec: RunSpec, base_model_path: str, texts: Sequence[str], embeddings: StoredEmbeddings, device: torch.device
 ) -> None:
     """Encode what is not stored, a claim at a time: first what no other lane does, then what one has left undone."""
-    num_claims = max(1, min(MAX_CLAIMS, len(texts) // PROMPTS_PER_CLAIM))
-    open_claims = _by_claim(embeddings.missing(texts), num_claims)
+    number = num_claims(len(texts))
+    open_claims = _by_claim(embeddings.missing(texts), number)
     # Lanes that begin together begin with different claims.
-    first = os.getpid() % num_claims
-    order = sorted(open_claims, key=lambda number: (number - first) % num_claims)
+    first = os.getpid() % number
+    order = sorted(open_claims, key=lambda claim: (claim - first) % number)
     encoder = _Encoder(spec, base_model_path, embeddings, device)
     try:
         for waits in (False, True):
-            for number in order:
-                with embeddings.store.claim(embeddings.encoder, number, waits=waits) as is_mine:
+            for claim in order:
+                with embeddings.store.claim(embeddings.encoder, claim, waits=waits) as is_mine:
                     if is_mine:
-                        encoder.encode(embeddings.missing(open_claims[number]))
+                        encoder.encode(embeddings.missing(open_claims[claim]))
     finally:
         encoder.close()
 
 
-def _by_claim(texts: Sequence[str], num_claims: int) -> dict[int, list[str]]:
+def _by_claim(texts: Sequence[str], number: int) -> dict[int, list[str]]:
     found = defaultdict[int, list[str]](list)
     for text in texts:
-        found[int(prompt_key(text)[:4], 16) % num_claims].append(text)
+        found[int(prompt_key(text)[:4], 16) % number].append(text)
     return found
 
 

@@ -1,8 +1,8 @@
 """The bytes that a lane holds on its device, by what it does: a split whose lanes do not fit is not offered.
 
-    rollout   weights, adapter, decoder, one layer's activations of a fragment
+    rollout   weights, adapter, decoder, one layer's activations of a fragment, embeddings of the prompts used last
     trainer   weights, trained parameters, gradients and optimizer state (sharded by ZeRO), copies of the policy,
-              activations kept for the backward pass
+              activations kept for the backward pass, embeddings as a rollout lane's
     both      a trainer lane that generates too: the phase that holds more. LoRA generates on the same frozen weights;
               full tuning on a full copy of its own, which exists while it generates
 
@@ -22,6 +22,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
 from worker.scheduling.planning.decoder_memory import decoder_weights, decoding_bytes, kept_bytes
+from worker.scheduling.planning.stored_embeddings import device_embedding_bytes
 from worker.scheduling.planning.trainer_state import FP32_BYTES, TrainerState, trainer_state
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, GB, Accelerator
@@ -76,6 +77,8 @@ class LaneMemory:
     """The autoencoder's weights and its feature maps while it decodes."""
     text_encoders: float = 0.0
     """The text encoders, in the phase before the policy is loaded."""
+    embeddings: float = 0.0
+    """Those of the prompts used last."""
     trajectories: float = 0.0
     """Latents of a fragment's trajectories until the fragment is handed on."""
     scorers: float = 0.0
@@ -124,8 +127,7 @@ def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks:
     trains, generates = role is not MemoryRole.ROLLOUT, role is not MemoryRole.TRAINER
     num_ranks *= work.num_computing_gpus(device)
     scorers = scorers_bytes(work, device) if generates else 0.0
-    encoding = _while_encoding(work, device)
-    moments = [encoding] if replace(encoding, scorers=scorers).fits(device) else []
+    moments = [_while_encoding(work, device)] if encodes_on(work, device, generates=generates) else []
     if trains:
         moments += [
             _while_training(work, device, num_ranks, generates=generates),
@@ -138,6 +140,12 @@ def _most_held(work: Workload, device: Accelerator, role: MemoryRole, num_ranks:
     if trains and generates:
         moments.append(_while_switching(work, device, num_ranks))
     return replace(max(moments, key=lambda memory: memory.total), scorers=scorers)
+
+
+def encodes_on(work: Workload, device: Accelerator, *, generates: bool) -> bool:
+    """Whether the text encoders fit the device of a lane, which a reward lane may share where the lane generates."""
+    scorers = scorers_bytes(work, device) if generates else 0.0
+    return replace(_while_encoding(work, device), scorers=scorers).fits(device)
 
 
 def scorers_bytes(work: Workload, device: Accelerator) -> float:
@@ -244,6 +252,7 @@ def _between_steps(work: Workload, device: Accelerator, num_ranks: int, *, gener
         gradients=_gradients(work, state),
         optimizer=0.0 if work.memory_savings.optimizer_on_host else state.optimizer,
         activations=0.0,
+        embeddings=device_embedding_bytes(work),
         reserve=_reserve(device),
     )
 
@@ -255,6 +264,7 @@ def _while_generating(work: Workload, device: Accelerator, num_ranks: int, *, tr
         copies=work.trained_bytes if work.broadcasts and not trains else 0.0,
         activations=generation_activations(work) / work.num_computing_gpus(device),
         decoder=decoder_weights(work),
+        embeddings=device_embedding_bytes(work),
         trajectories=_trajectory_bytes(work),
         reserve=_reserve(device),
     )

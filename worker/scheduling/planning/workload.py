@@ -149,6 +149,9 @@ class Workload:
     """The most pixels of several samples that are decoded at once; with 0, samples are decoded one by one."""
     tiles_decoding: bool = False
     """Whether samples larger than a tile are decoded in tiles."""
+    unpadded_tokens: int | None = None
+    """The most tokens of a prompt in a family that does not pad prompts; `None` where each is padded to the profile's
+    number of text tokens."""
     scoring: ScoringCost = NO_SCORING_COST
     rewards_on: RewardDevice = RewardDevice.CPU
     """What scorers' networks are computed on; `auto` counts as `cpu` (`scoring_choice` decides it)."""
@@ -168,12 +171,10 @@ class Workload:
     def of(cls, spec: RunSpec) -> "Workload":
         """The workload of a run's spec. LoRA's size is known for the family's default targets only; with other
         `lora.targets` it is assumed to be the same."""
-        profile = profile_of(spec.base_model)
-        if spec.sampling.max_sequence_length is not None:
-            lengths = FAMILY_TRAITS[spec.base_model.family].sequence_length
-            profile = profile.cut_off_at(
-                spec.sampling.max_sequence_length, default=lengths.default, is_padded=lengths.is_padded
-            )
+        profile, lengths = profile_of(spec.base_model), FAMILY_TRAITS[spec.base_model.family].sequence_length
+        max_tokens = spec.sampling.max_sequence_length
+        if max_tokens is not None:
+            profile = profile.cut_off_at(max_tokens, default=lengths.default, is_padded=lengths.is_padded)
         is_full = spec.tuning is Tuning.FULL
         return cls(
             profile=profile,
@@ -193,6 +194,7 @@ class Workload:
             copies=PolicyCopies.of(spec),
             pixels_decoded_together=MAX_PIXELS_DECODED_TOGETHER,
             tiles_decoding=decodes_in_tiles(spec.base_model.family, spec.sampling),
+            unpadded_tokens=None if lengths.is_padded else max_tokens or lengths.default,
             scoring=ScoringCost.of(spec),
             rewards_on=spec.lanes.rewards_on,
             broadcasts=spec.pipeline.publishing is Publishing.DIRECT,

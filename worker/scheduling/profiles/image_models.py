@@ -233,6 +233,7 @@ SHAPES = ModelProfile(
     full_activation_bytes=49,
     decoder_flops_per_pixel=20e3,
     embedding=EmbeddingProfile(width=32, pooled_width=32, position_bytes=FLUX_POSITION_BYTES),
+    text_encoder_parameters=37280,
     decoder_parameters=0.4e6,
     decoder_values_per_pixel=530,
     # `sample_size` 32 of its configuration.

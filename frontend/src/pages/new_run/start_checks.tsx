@@ -20,6 +20,7 @@ const LABELS: Readonly<Record<StartCheck["name"], string>> = {
   rewards: "Rewards",
   prompts: "Prompts",
   memory: "Memory",
+  host_memory: "Host memory",
   store: "Object store",
   embeddings: "Embeddings",
   disk: "Disk",

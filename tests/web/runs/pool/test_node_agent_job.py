@@ -5,10 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from fleet.embedding_rooms import embedding_rooms
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import NodeAgent
-from fleet.selectors import rooms_of_nodes
+from fleet.node_rooms import embedding_rooms, rooms_of_nodes
 from runs.cluster import RayNode
 from runs.pool.node_agent_job import ENTRYPOINT, SILENCE, START, keep_agent, submission_id
 from tests.web.fake_cluster import FakeCluster
