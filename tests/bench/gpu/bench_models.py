@@ -148,20 +148,35 @@ def loaded_model(bench: GpuBench, model: BenchModel) -> LoadedModel:
 def drawn_groups(bench: GpuBench, loaded: LoadedModel, spec: RunSpec) -> tuple[PublishedShard, list[GroupBatch]]:
     """A version with a LoRA that is not 0, and the groups of one batch that it drew; drawn once for each way to sample.
     What trains may compile its blocks: what draws for it does not."""
-    key = f"groups {loaded.model.hub_id} {spec.sampling.model_dump_json()} {spec.batch.group_size}"
+    key = f"{loaded.model.hub_id} groups {spec.sampling.model_dump_json()} {spec.batch.group_size}"
     if key not in bench.kept:
         uncompiled = spec.performance.model_copy(update={"compilation": Compilation.OFF})
-        bench.kept[key] = draw(loaded, spec.model_copy(update={"performance": uncompiled}))
-    found: tuple[PublishedShard, list[GroupBatch]] = bench.kept[key]
+        drawing = spec.model_copy(update={"performance": uncompiled})
+        bench.kept[key] = draw(loaded, drawing, kept_version(bench, loaded, spec))
+    found: list[GroupBatch] = bench.kept[key]
+    return kept_version(bench, loaded, spec), found
+
+
+def kept_version(bench: GpuBench, loaded: LoadedModel, spec: RunSpec) -> PublishedShard:
+    """`new_version` of a model, made once: its values are drawn on the host, 131 million for FLUX.1."""
+    key = f"{loaded.model.hub_id} version {spec.tuning} {spec.lora.model_dump_json()}"
+    if key not in bench.kept:
+        bench.kept[key] = new_version(loaded, spec)
+    found: PublishedShard = bench.kept[key]
     return found
 
 
-def draw(loaded: LoadedModel, spec: RunSpec) -> tuple[PublishedShard, list[GroupBatch]]:
-    """A version with a LoRA that is not 0, and the groups of one batch that it drew, as a rollout lane draws them."""
+def new_version(loaded: LoadedModel, spec: RunSpec) -> PublishedShard:
+    """A version with a LoRA that is not 0."""
     with resident(loaded.resident):
-        version = perturbed_version(spec, loaded.resident.path, seed=1)
+        return perturbed_version(spec, loaded.resident.path, seed=1)
+
+
+def draw(loaded: LoadedModel, spec: RunSpec, version: PublishedShard) -> list[GroupBatch]:
+    """The groups of one batch that `version` draws, as a rollout lane draws them."""
+    with resident(loaded.resident):
         sampler = Sampler.load(spec, loaded.resident.path)
-        return version, draw_groups(spec, loaded.resident.path, version, sampler=sampler)
+        return draw_groups(spec, loaded.resident.path, version, sampler=sampler)
 
 
 def made_model(model: BenchModel, into: Path, *, device: torch.device, lora_rank: int) -> LoadedModel:
