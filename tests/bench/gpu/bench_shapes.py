@@ -47,8 +47,6 @@ class BenchModel:
     dtype: Literal["fp32", "bf16"] = "bf16"
     configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Published configurations by component; empty: those of the family's tiny checkpoint."""
-    share_of_layers: float = 1.0
-    """The part of the published transformer's blocks that `configs` keeps."""
 
     @property
     def name(self) -> str:
@@ -87,17 +85,8 @@ def _published(profile: str) -> dict[str, Any]:
 def _four_blocks(
     family: ModelFamily, hub_id: str, profile: str, autoencoder: str, size: SampleSize, blocks: Mapping[str, int]
 ) -> BenchModel:
-    published = next(one for one in PUBLISHED if one.profile.name == profile)
-    return BenchModel(
-        family=family,
-        hub_id=hub_id,
-        sizes=(size,),
-        configs={
-            "transformer": {**published.config, **blocks},
-            "vae": AUTOENCODERS[autoencoder].config,
-        },
-        share_of_layers=sum(blocks.values()) / published.profile.num_layers,
-    )
+    configs = {"transformer": {**_published(profile), **blocks}, "vae": AUTOENCODERS[autoencoder].config}
+    return BenchModel(family=family, hub_id=hub_id, sizes=(size,), configs=configs)
 
 
 FULL = Shapes(
@@ -150,7 +139,6 @@ FULL = Shapes(
         sizes=(SampleSize(height=512, width=512),),
         # Two and one-stream blocks, as 19 to 38 in the whole model: 3.1 of its 11.9 billion parameters.
         configs={"transformer": {**_published("flux.1-12b"), "num_layers": 5, "num_single_layers": 10}},
-        share_of_layers=15 / 57,
     ),
     batches=(1, 4),
     lora_rank=32,

@@ -94,9 +94,10 @@ def gate_row(loaded: LoadedModel, spec: RunSpec, stats: UpdateStats) -> Row:
     bounds = spec.replay_bounds
     return {
         "family": loaded.model.family.value,
+        "model": loaded.model.name,
+        "layers": loaded.profile.num_layers,
         "kernel": spec.sampling.sde_type.value,
         "at_once": spec.batch.micro_batch_size,
-        "share_of_layers": loaded.model.share_of_layers,
         "elements": sum(counts),
         "rms": values[RMS_ERROR],
         "quantile": values[QUANTILE_ERROR],
