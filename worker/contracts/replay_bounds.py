@@ -9,7 +9,6 @@ elements exceeds, and the maximum is only reported.
 from typing import Literal, NamedTuple
 
 from worker.contracts.base import Contract
-from worker.contracts.names import ModelFamily
 from worker.contracts.spec_bounds import PositiveCoefficient
 
 QUANTILE = 0.999
@@ -50,9 +49,9 @@ class ReplayGateSpec(Contract):
     """Bound on max|ratio − 1| of replayed denoising steps, where 1 means that rollout and training agree. Empty: 0.0001
     in fp32 and 0.01 in bf16. It averages over all dimensions of a sample, so it is the weakest of the bounds."""
 
-    def bounds(self, dtype: Literal["fp32", "bf16"], family: ModelFamily) -> ReplayBounds:
-        """The bounds for a model of `family` that computes in `dtype`: those given, else the usual ones."""
-        usual = FP32_BOUNDS if dtype == "fp32" else BF16_BOUNDS_OF_FAMILY.get(family, BF16_BOUNDS)
+    def bounds(self, dtype: Literal["fp32", "bf16"]) -> ReplayBounds:
+        """The bounds for a model that computes in `dtype`: those given, else the usual ones."""
+        usual = FP32_BOUNDS if dtype == "fp32" else BF16_BOUNDS
         given = (self.max_mean_error, self.max_rms_error, self.max_quantile_error, self.max_ratio_error)
         pairs = zip(given, usual, strict=True)
         return ReplayBounds._make(default if own is None else own for own, default in pairs)
@@ -62,11 +61,10 @@ FP32_BOUNDS = ReplayBounds(1e-3, None, None, 1e-4)
 """Rounding in fp32 stays below 1e-4 in every family's tiny model (`tests/engine/models`); a LoRA that is off by one
 optimizer step does not."""
 BF16_BOUNDS = ReplayBounds(None, 0.02, 0.1, 0.01)
-"""To be replaced by `make bench-gpu`. Today they stand on the tiny models of all families in bf16 on a CPU, where
-rollout drew 4 samples at once and training replayed 3 (23 November 2026): 0 where a batch's size does not change the
-kernels, else a root mean square of 0.0008 to 0.0021 with `flow`, 0.0033 to 0.0057 with `dance` and 0.0015 to 0.0029
-with `cps`, a quantile of up to 0.048, a largest error of up to 0.061, and ratios off by up to 0.0007. The bounds are
-3.5, 2 and 15 times the largest. `cps` on every step of SD3 is beyond them, at 0.05 and 0.6, as it was beyond the former
-bound on the largest error: its schedule ends at a sigma whose noise is as small as the rounding."""
-BF16_BOUNDS_OF_FAMILY: dict[ModelFamily, ReplayBounds] = {}
-"""Those of families whose full-size model was measured on a card; none was yet."""
+"""Of a spec that gives none of its own; presets of families that `make bench-gpu` has measured do. They stand on the
+tiny models of all families in bf16 on a CPU, where rollout drew 4 samples at once and training replayed 3 (23 November
+2026): 0 where a batch's size does not change the kernels, else a root mean square of 0.0008 to 0.0021 with `flow`,
+0.0033 to 0.0057 with `dance` and 0.0015 to 0.0029 with `cps`, a quantile of up to 0.048, a largest error of up to
+0.061, and ratios off by up to 0.0007. The bounds are 3.5, 2 and 15 times the largest. `cps` on every step of SD3 is
+beyond them, at 0.05 and 0.6, as it was beyond the former bound on the largest error: its schedule ends at a sigma whose
+noise is as small as the rounding."""

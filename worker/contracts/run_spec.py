@@ -134,8 +134,8 @@ class RunSpec(Contract):
 
     @property
     def replay_bounds(self) -> ReplayBounds:
-        """The bounds of the replay gate, for this model's precision and family."""
-        return self.replay_gate.bounds(self.base_model.dtype, self.base_model.family)
+        """The bounds of the replay gate, for this model's precision."""
+        return self.replay_gate.bounds(self.base_model.dtype)
 
     @property
     def recomputes_log_probs(self) -> bool:

@@ -19,7 +19,7 @@ from tests.bench.gpu.resident_models import (
     random_embeddings,
     resident,
 )
-from tests.bench.gpu.stage_runner import GpuBench
+from tests.bench.gpu.stage_runner import GpuBench, free_unused
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from worker.contracts.names import Tuning
 from worker.contracts.performance import Compilation, PerformanceSpec
@@ -145,23 +145,45 @@ def loaded_model(bench: GpuBench, model: BenchModel) -> LoadedModel:
     return found
 
 
+def release_model(bench: GpuBench, model: BenchModel) -> None:
+    """Drop what is kept of `model`, which no later case measures."""
+    for key in [key for key in bench.kept if key == model.hub_id or key.startswith(f"{model.hub_id} ")]:
+        del bench.kept[key]
+    free_unused()
+
+
 def drawn_groups(bench: GpuBench, loaded: LoadedModel, spec: RunSpec) -> tuple[PublishedShard, list[GroupBatch]]:
     """A version with a LoRA that is not 0, and the groups of one batch that it drew; drawn once for each way to sample.
     What trains may compile its blocks: what draws for it does not."""
-    key = f"groups {loaded.model.hub_id} {spec.sampling.model_dump_json()} {spec.batch.group_size}"
+    key = f"{loaded.model.hub_id} groups {spec.sampling.model_dump_json()} {spec.batch.group_size}"
     if key not in bench.kept:
         uncompiled = spec.performance.model_copy(update={"compilation": Compilation.OFF})
-        bench.kept[key] = draw(loaded, spec.model_copy(update={"performance": uncompiled}))
-    found: tuple[PublishedShard, list[GroupBatch]] = bench.kept[key]
+        drawing = spec.model_copy(update={"performance": uncompiled})
+        bench.kept[key] = draw(loaded, drawing, kept_version(bench, loaded, spec))
+    found: list[GroupBatch] = bench.kept[key]
+    return kept_version(bench, loaded, spec), found
+
+
+def kept_version(bench: GpuBench, loaded: LoadedModel, spec: RunSpec) -> PublishedShard:
+    """`new_version` of a model, made once: its values are drawn on the host, 131 million for FLUX.1."""
+    key = f"{loaded.model.hub_id} version {spec.tuning} {spec.lora.model_dump_json()}"
+    if key not in bench.kept:
+        bench.kept[key] = new_version(loaded, spec)
+    found: PublishedShard = bench.kept[key]
     return found
 
 
-def draw(loaded: LoadedModel, spec: RunSpec) -> tuple[PublishedShard, list[GroupBatch]]:
-    """A version with a LoRA that is not 0, and the groups of one batch that it drew, as a rollout lane draws them."""
+def new_version(loaded: LoadedModel, spec: RunSpec) -> PublishedShard:
+    """A version with a LoRA that is not 0."""
     with resident(loaded.resident):
-        version = perturbed_version(spec, loaded.resident.path, seed=1)
+        return perturbed_version(spec, loaded.resident.path, seed=1)
+
+
+def draw(loaded: LoadedModel, spec: RunSpec, version: PublishedShard) -> list[GroupBatch]:
+    """The groups of one batch that `version` draws, as a rollout lane draws them."""
+    with resident(loaded.resident):
         sampler = Sampler.load(spec, loaded.resident.path)
-        return version, draw_groups(spec, loaded.resident.path, version, sampler=sampler)
+        return draw_groups(spec, loaded.resident.path, version, sampler=sampler)
 
 
 def made_model(model: BenchModel, into: Path, *, device: torch.device, lora_rank: int) -> LoadedModel:
@@ -182,22 +204,30 @@ def made_model(model: BenchModel, into: Path, *, device: torch.device, lora_rank
     return LoadedModel(
         model=model,
         resident=made,
-        profile=_profile_here(base, made.transformer),
+        profile=profile_here(base, made.transformers),
         rank=lora_rank,
     )
 
 
-def _profile_here(base: ModelProfile, transformer: Any) -> ModelProfile:
-    """`base` with the size of `transformer`, which may have fewer or narrower blocks."""
-    config = transformer.config
-    width = config.num_attention_heads * config.attention_head_dim
-    num_layers = config.num_layers + config.get("num_single_layers", 0)
+def profile_here(base: ModelProfile, transformers: Mapping[str, torch.nn.Module]) -> ModelProfile:
+    """`base` with the size of `transformers`, which may have fewer or narrower blocks; all experts have one size."""
+    first: Any = transformers["transformer"]
+    width, num_layers = _width_and_layers(first.config)
     scale = width / base.width
     return replace(
         base,
-        parameters=float(sum(parameter.numel() for parameter in transformer.parameters())),
+        parameters=float(sum(each.numel() for module in transformers.values() for each in module.parameters())),
         num_layers=num_layers,
         width=width,
         layer_parameters_per_token=base.layer_parameters_per_token * scale**2,
         lora_parameters_per_rank=base.lora_parameters_per_rank * scale * num_layers / base.num_layers,
     )
+
+
+def _width_and_layers(config: Any) -> tuple[int, int]:
+    """The width of a transformer's blocks, and the number that a sample's tokens pass, by either name of the two."""
+    if "n_layers" in config:
+        # Z-Image refines the tokens of sample and text apart, in blocks of their own, before it joins them.
+        return config.dim, config.n_layers + config.n_refiner_layers
+    width = config.num_attention_heads * config.attention_head_dim
+    return width, config.num_layers + config.get("num_single_layers", 0)

@@ -4,7 +4,7 @@ The two go through the same code. Tiny shapes find errors in it and measure noth
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import torch
@@ -47,8 +47,6 @@ class BenchModel:
     dtype: Literal["fp32", "bf16"] = "bf16"
     configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Published configurations by component; empty: those of the family's tiny checkpoint."""
-    share_of_layers: float = 1.0
-    """The part of the published transformer's blocks that `configs` keeps."""
 
     @property
     def name(self) -> str:
@@ -64,6 +62,8 @@ class Shapes:
     """The model that most stages measure."""
     others: tuple[BenchModel, ...]
     """Four blocks of each further model."""
+    only_gate: tuple[BenchModel, ...]
+    """Four blocks of a model of each family that is none of the above: of these only the replay gate is measured."""
     gang: BenchModel
     """What several cards train together: small enough that all weights are trained with their optimizer on two."""
     batches: tuple[int, ...]
@@ -87,17 +87,13 @@ def _published(profile: str) -> dict[str, Any]:
 def _four_blocks(
     family: ModelFamily, hub_id: str, profile: str, autoencoder: str, size: SampleSize, blocks: Mapping[str, int]
 ) -> BenchModel:
-    published = next(one for one in PUBLISHED if one.profile.name == profile)
-    return BenchModel(
-        family=family,
-        hub_id=hub_id,
-        sizes=(size,),
-        configs={
-            "transformer": {**published.config, **blocks},
-            "vae": AUTOENCODERS[autoencoder].config,
-        },
-        share_of_layers=sum(blocks.values()) / published.profile.num_layers,
-    )
+    configs = {"transformer": {**_published(profile), **blocks}, "vae": AUTOENCODERS[autoencoder].config}
+    return BenchModel(family=family, hub_id=hub_id, sizes=(size,), configs=configs)
+
+
+def _two_experts(model: BenchModel) -> BenchModel:
+    """`model` with a second transformer like its first."""
+    return replace(model, configs={**model.configs, "transformer_2": model.configs["transformer"]})
 
 
 FULL = Shapes(
@@ -144,13 +140,53 @@ FULL = Shapes(
             {"num_layers": 4},
         ),
     ),
+    only_gate=(
+        _four_blocks(
+            ModelFamily.FLUX2,
+            "black-forest-labs/FLUX.2-dev",
+            "flux.2-32b",
+            "flux.2",
+            SampleSize(height=512, width=512),
+            # Two and one-stream blocks: 8 to 48 in the whole model.
+            {"num_layers": 1, "num_single_layers": 3},
+        ),
+        _four_blocks(
+            ModelFamily.FLUX2_KLEIN,
+            "black-forest-labs/FLUX.2-klein-base-4B",
+            "flux.2-klein-4b",
+            "flux.2",
+            SampleSize(height=512, width=512),
+            # 5 to 20 in the whole model.
+            {"num_layers": 1, "num_single_layers": 3},
+        ),
+        _four_blocks(
+            ModelFamily.Z_IMAGE,
+            "Tongyi-MAI/Z-Image",
+            "z-image-6b",
+            # Z-Image's autoencoder has the layers of FLUX.1's.
+            "flux.1",
+            SampleSize(height=512, width=512),
+            # Joined blocks and refiners: 30 to 2 in the whole model.
+            {"n_layers": 3, "n_refiner_layers": 1},
+        ),
+        # Four blocks of each expert, which are of Wan 2.1's size.
+        _two_experts(
+            _four_blocks(
+                ModelFamily.WAN22,
+                "Wan-AI/Wan2.2-T2V-A14B",
+                "wan2.1-14b",
+                "wan2.1",
+                SampleSize(height=240, width=416, num_frames=33),
+                {"num_layers": 4},
+            )
+        ),
+    ),
     gang=BenchModel(
         family=ModelFamily.FLUX,
         hub_id="black-forest-labs/FLUX.1-dev",
         sizes=(SampleSize(height=512, width=512),),
         # Two and one-stream blocks, as 19 to 38 in the whole model: 3.1 of its 11.9 billion parameters.
         configs={"transformer": {**_published("flux.1-12b"), "num_layers": 5, "num_single_layers": 10}},
-        share_of_layers=15 / 57,
     ),
     batches=(1, 4),
     lora_rank=32,
@@ -168,23 +204,29 @@ FULL = Shapes(
     scorer_side=512,
 )
 
+
+def _tiny(family: ModelFamily, *sizes: SampleSize) -> BenchModel:
+    return BenchModel(family=family, hub_id=f"tiny/{family.value}", sizes=sizes)
+
+
 _TINY_PICTURE = SampleSize(height=32, width=32)
 _TINY_CLIP = SampleSize(height=32, width=32, num_frames=9)
 TINY = Shapes(
     name="tiny",
-    main=BenchModel(
-        family=ModelFamily.FLUX, hub_id="tiny/flux", sizes=(_TINY_PICTURE, SampleSize(height=64, width=64))
+    main=_tiny(ModelFamily.FLUX, _TINY_PICTURE, SampleSize(height=64, width=64)),
+    others=(
+        _tiny(ModelFamily.WAN, _TINY_CLIP),
+        _tiny(ModelFamily.HUNYUAN_VIDEO, _TINY_CLIP),
+        _tiny(ModelFamily.SD3, _TINY_PICTURE),
+        _tiny(ModelFamily.QWEN_IMAGE, _TINY_PICTURE),
     ),
-    others=tuple(
-        BenchModel(family=family, hub_id=f"tiny/{family.value}", sizes=(size,))
-        for family, size in (
-            (ModelFamily.WAN, _TINY_CLIP),
-            (ModelFamily.HUNYUAN_VIDEO, _TINY_CLIP),
-            (ModelFamily.SD3, _TINY_PICTURE),
-            (ModelFamily.QWEN_IMAGE, _TINY_PICTURE),
-        )
+    only_gate=(
+        _tiny(ModelFamily.FLUX2, _TINY_PICTURE),
+        _tiny(ModelFamily.FLUX2_KLEIN, _TINY_PICTURE),
+        _tiny(ModelFamily.Z_IMAGE, _TINY_PICTURE),
+        _tiny(ModelFamily.WAN22, _TINY_CLIP),
     ),
-    gang=BenchModel(family=ModelFamily.FLUX, hub_id="tiny/flux", sizes=(_TINY_PICTURE,)),
+    gang=_tiny(ModelFamily.FLUX, _TINY_PICTURE),
     batches=(1, 2),
     lora_rank=4,
     compilation=Compilation.AOT_EAGER,

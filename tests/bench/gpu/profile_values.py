@@ -1,5 +1,5 @@
 """From a report of `make bench-gpu` to the fields of a profile in `worker.scheduling.profiles.hardware`, and to the
-entries of `BF16_BOUNDS_OF_FAMILY` in `worker.contracts.replay_bounds` (`gate_bounds`).
+`replay_gate` sections of the shipped presets (`gate_bounds`).
 
     python -m tests.bench.gpu.profile_values var/bench/gpu.json
 
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tests.bench.gpu.bench_report import BenchReport, Row
-from tests.bench.gpu.gate_bounds import bound_lines
+from tests.bench.gpu.gate_bounds import section_lines
 from worker.scheduling.profiles.hardware import Estimate
 
 SHIPPED = "as shipped"
@@ -54,7 +54,7 @@ def profile_values(report: BenchReport) -> dict[str, Estimate]:
 
 
 def lines(report: BenchReport) -> Iterator[str]:
-    """The fields and entries as Python, and where they come from."""
+    """The fields as Python and the presets' sections as YAML, and where they come from."""
     for name, found in profile_values(report).items():
         if name in PLAIN_NUMBERS:
             yield f"{name}={found.value / 1e9:.1f} * GB,"
@@ -67,9 +67,7 @@ def lines(report: BenchReport) -> Iterator[str]:
         f"{document['packages'].get('torch')}."
     )
     yield f'efficiency_source="{source}",'
-    if bounds := list(bound_lines(report)):
-        yield f"# BF16_BOUNDS_OF_FAMILY, {source}"
-        yield from bounds
+    yield from section_lines(report, source)
 
 
 def _fits(rows: Sequence[Row]) -> Iterator[tuple[float, float]]:

@@ -33,7 +33,8 @@ from worker.engine.models.trainable import copy_with_shared_base
 from worker.engine.trainer.policy import trained_policy
 from worker.engine.trainer.zero.sharded_loading import _Sharder
 
-_PARTS = {Part.TRANSFORMER: "transformer", Part.VAE: "vae"}
+_PARTS = {"transformer": Part.TRANSFORMER, "transformer_2": Part.TRANSFORMER, "vae": Part.VAE}
+"""By the pipeline's component name. Wan2.2 A14B has a transformer for each of its experts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +50,17 @@ class ResidentModel:
 
     @property
     def transformer(self) -> torch.nn.Module:
+        """The first, where there are several."""
         return self.modules["transformer"]
 
+    @property
+    def transformers(self) -> dict[str, torch.nn.Module]:
+        """All of them, by the pipeline's component name."""
+        return {name: module for name, module in self.modules.items() if _PARTS[name] is Part.TRANSFORMER}
+
     def with_own_transformer(self) -> "ResidentModel":
-        """The same model with a transformer of equal weights that is not shared."""
-        return replace(self, modules={**self.modules, "transformer": copy.deepcopy(self.transformer)})
+        """The same model with transformers of equal weights that are not shared."""
+        return replace(self, modules={**self.modules, **copy.deepcopy(self.transformers)})
 
     @property
     def num_bytes(self) -> int:
@@ -107,6 +114,12 @@ def configured_folder(tiny: Path, folder: Path, configs: Mapping[str, Mapping[st
     return folder
 
 
+def transformer_names(folder: Path) -> list[str]:
+    """The transformers among a pipeline's components; one that a checkpoint lacks is listed as `[null, null]`."""
+    index = json.loads((folder / "model_index.json").read_text())
+    return [name for name, listed in index.items() if _PARTS.get(name) is Part.TRANSFORMER and listed[1]]
+
+
 def make_resident(
     family: ModelFamily,
     folder: Path,
@@ -117,11 +130,14 @@ def make_resident(
     with_vae: bool = True,
 ) -> ResidentModel:
     """The model that `folder` describes, on `device`; `embeddings` are made for its transformer's config."""
-    torch_dtype = DTYPES[dtype]
-    vae_dtype = MODEL_ADAPTERS[family].vae_dtype or torch_dtype
-    modules = {"transformer": random_module(folder, "transformer", device=device, dtype=torch_dtype, seed=0)}
+    base_dtype = DTYPES[dtype]
+    dtypes = dict.fromkeys(transformer_names(folder), base_dtype)
     if with_vae:
-        modules["vae"] = random_module(folder, "vae", device=device, dtype=vae_dtype, seed=1)
+        dtypes["vae"] = MODEL_ADAPTERS[family].vae_dtype or base_dtype
+    modules = {
+        name: random_module(folder, name, device=device, dtype=of_component, seed=seed)
+        for seed, (name, of_component) in enumerate(dtypes.items())
+    }
     prompts = embeddings(modules["transformer"].config)
     return ResidentModel(family=family, path=str(folder), modules=modules, embeddings=prompts)
 
@@ -135,9 +151,9 @@ def resident(model: ResidentModel) -> Iterator[None]:
         @classmethod
         def load(cls, path: str, device: Any, dtype: Any, *, wanted: Any, given: Any = None) -> Any:
             shared = {
-                name: copy_with_shared_base(model.modules[name], {})
-                for part, name in _PARTS.items()
-                if part in wanted and name in model.modules
+                name: copy_with_shared_base(module, {})
+                for name, module in model.modules.items()
+                if _PARTS[name] in wanted
             }
             loaded = super().load(
                 path, device, dtype, wanted=wanted - {Part.TEXT_ENCODERS}, given={**shared, **(given or {})}
@@ -155,12 +171,13 @@ def resident(model: ResidentModel) -> Iterator[None]:
 def _sharded(
     model: ResidentModel, path: str, dtype: torch.dtype, config: dict[str, Any], *, on_cpu: bool = False
 ) -> dict[str, torch.nn.Module]:
-    """The transformer as `load_sharded` shards one from files, layer by layer; of a copy, whose weights it takes."""
-    transformer = copy.deepcopy(model.transformer)
+    """The transformers as `load_sharded` shards them from files, layer by layer; of copies, whose weights it takes."""
+    transformers = copy.deepcopy(model.transformers)
     sharder = _Sharder(config, on_cpu=on_cpu)
-    for layer in transformer.modules():
-        sharder(list(layer.parameters(recurse=False)))
-    return {"transformer": transformer}
+    for transformer in transformers.values():
+        for layer in transformer.modules():
+            sharder(list(layer.parameters(recurse=False)))
+    return transformers
 
 
 def random_embeddings(like: PromptEmbeds, config: Any, num_tokens: int, prompts: tuple[str, ...]) -> dict[str, Any]:
@@ -169,13 +186,21 @@ def random_embeddings(like: PromptEmbeds, config: Any, num_tokens: int, prompts:
     Raises:
         KeyError: for a name that is not known here.
     """
-    widths = [config.get(name) for name in ("joint_attention_dim", "text_embed_dim", "text_dim")]
+    names = ("joint_attention_dim", "text_embed_dim", "text_dim", "cap_feat_dim")
+    widths = [config.get(name) for name in names]
     width = next(width for width in widths if width)
     made: dict[str, Any] = {
         "embeds": lambda: torch.randn(1, num_tokens, width),
         "pooled": lambda: torch.randn(1, config["pooled_projection_dim"]),
-        # Positions of text tokens are all 0 in FLUX.1.
-        "text_ids": lambda: torch.zeros(num_tokens, 3),
+        "text_ids": lambda: _text_positions(like["text_ids"], num_tokens),
         "mask": lambda: torch.ones(1, num_tokens),
     }
     return {prompt: {name: made[name]().to(tensor.dtype) for name, tensor in like.items()} for prompt in prompts}
+
+
+def _text_positions(like: torch.Tensor, num_tokens: int) -> torch.Tensor:
+    """The positions of text tokens: all 0 in FLUX.1, of (tokens, 3); counted in FLUX.2, of (1, tokens, 4)."""
+    if like.ndim == 2:
+        return torch.zeros(num_tokens, like.shape[-1])
+    positions: torch.Tensor = diffusers.Flux2Pipeline._prepare_text_ids(torch.empty(1, num_tokens, 1))
+    return positions

@@ -19,7 +19,7 @@ from deepspeed.accelerator import get_accelerator
 
 from tests.bench.engine_memory import PARTS
 from tests.bench.engine_pairs import on_cpu
-from tests.bench.gpu.bench_models import LoadedModel, draw, made_model
+from tests.bench.gpu.bench_models import LoadedModel, draw, made_model, new_version
 from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.bench_shapes import PROMPTS, shapes_for
 from tests.bench.gpu.rank_reports import reporter
@@ -72,7 +72,8 @@ def main(rank: int, size: int, port: int, names: list[str]) -> None:
     shapes = shapes_for(device)
     with tempfile.TemporaryDirectory() as folder:
         loaded = made_model(shapes.gang, Path(folder), device=device, lora_rank=shapes.lora_rank)
-        _, groups = draw(loaded, rank_spec(loaded, CASES[0]))
+        drawing = rank_spec(loaded, CASES[0])
+        groups = draw(loaded, drawing, new_version(loaded, drawing))
         # Not before: in a group only rank 0 writes what `made_model` saves.
         init_process_group(rank, size, "127.0.0.1", port)
         for case in CASES:

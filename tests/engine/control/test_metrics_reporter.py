@@ -11,7 +11,6 @@ from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.algorithms import FlowDppoSpec, FlowGrpoSpec, GrpoGuardSpec
 from worker.contracts.algorithms.base import Algorithm
 from worker.contracts.metric_names import Metric
-from worker.contracts.names import ModelFamily
 from worker.contracts.replay_bounds import ReplayGateSpec
 from worker.contracts.sections import SamplingSpec
 from worker.engine.control.clocks import DriverClock
@@ -76,7 +75,7 @@ def gated(algorithm: Algorithm | None) -> MetricsReporter:
         advantages=UNUSED,
         spans=UNUSED,
         algebra=ALGEBRA,
-        gate=ReplayGateSpec().bounds("bf16", ModelFamily.FLUX),
+        gate=ReplayGateSpec().bounds("bf16"),
         algorithm=algorithm,
         clock=DriverClock(),
     )

@@ -19,6 +19,7 @@ QUICK = replace(
     TINY,
     main=replace(TINY.main, sizes=(SampleSize(height=32, width=32),)),
     others=TINY.others[2:3],
+    only_gate=(),
     batches=(2,),
     compilation=Compilation.OFF,
     attention=(),

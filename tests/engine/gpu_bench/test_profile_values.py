@@ -6,10 +6,7 @@ from typing import Any
 import pytest
 
 from tests.bench.gpu.bench_report import BenchReport
-from tests.bench.gpu.gate_bounds import MARGIN, SMALLEST_SHARE, gate_bounds
 from tests.bench.gpu.profile_values import NoMeasurementError, lines, profile_values
-from worker.contracts.names import ModelFamily, SdeType
-from worker.contracts.replay_bounds import BF16_BOUNDS, ReplayBounds
 
 LAYERS, LAUNCHING, EFFICIENCY = 10, 1e-3, 0.4
 FORWARD_AT_PEAK = 0.02
@@ -55,30 +52,6 @@ def test_the_fields_name_the_run_that_they_come_from(tmp_path: Path) -> None:
     written = "\n".join(lines(_report(tmp_path / "gpu.json", is_measurement=True)))
     assert "host_bandwidth=52.0 * GB," in written
     assert "NVIDIA H100 80GB HBM3, 2026-11-24, commit abc1234, torch 2.13.0" in written
-
-
-def _gate(kernel: SdeType, rms: float, *, share_of_layers: float = 1.0) -> dict[str, Any]:
-    statistics = {"rms": rms, "quantile": 4 * rms, "ratio_deviation": 0.0}
-    facts = {"family": "flux", "kernel": kernel.value, "share_of_layers": share_of_layers, "seconds_taken": 1.0}
-    return {"case": f"FLUX.1-dev, {kernel}", **statistics, **facts}
-
-
-def test_bounds_are_the_largest_statistics_of_all_sdes_with_room(tmp_path: Path) -> None:
-    report = _report(tmp_path / "gpu.json", is_measurement=True)
-    report.stages["gate"] = {"rows": [_gate(SdeType.FLOW, 0.001), _gate(SdeType.CPS, 0.002)]}
-    assert gate_bounds(report) == {}, "the third SDE may be the worst"
-    report.stages["compiled"] = {"rows": [_gate(SdeType.DANCE, 0.003)]}
-    expected = ReplayBounds(None, MARGIN * 0.003, MARGIN * 0.012, SMALLEST_SHARE * BF16_BOUNDS.ratio_error)
-    assert gate_bounds(report)[ModelFamily.FLUX] == expected
-    written = list(lines(report))[-1]
-    assert written == "ModelFamily.FLUX: ReplayBounds(None, 0.012, 0.048, 0.001),  # all blocks"
-
-
-def test_bounds_of_a_part_of_the_blocks_are_extrapolated_and_say_so(tmp_path: Path) -> None:
-    report = _report(tmp_path / "gpu.json", is_measurement=True)
-    report.stages["gate"] = {"rows": [_gate(kernel, 0.003, share_of_layers=0.25) for kernel in SdeType]}
-    assert gate_bounds(report)[ModelFamily.FLUX].rms_error == pytest.approx(2 * MARGIN * 0.003)
-    assert "25% of the blocks" in list(lines(report))[-1]
 
 
 def test_tiny_shapes_set_no_profile(tmp_path: Path) -> None:

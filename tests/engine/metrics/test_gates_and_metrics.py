@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from worker.contracts.metric_names import Metric
-from worker.contracts.names import ModelFamily
 from worker.contracts.replay_bounds import ReplayGateSpec
 from worker.engine.errors import ReplayGateError
 from worker.engine.metrics.error_histogram import LOWEST, merged, quantile
@@ -15,8 +14,8 @@ from worker.engine.metrics.update_metrics import merge_stats, update_metrics
 from worker.engine.trainer.learners.mean_errors import MeanErrors
 from worker.engine.types import UpdateStats
 
-BOUNDS = ReplayGateSpec().bounds("fp32", ModelFamily.FLUX)
-BF16 = ReplayGateSpec().bounds("bf16", ModelFamily.FLUX)
+BOUNDS = ReplayGateSpec().bounds("fp32")
+BF16 = ReplayGateSpec().bounds("bf16")
 
 
 def stats(mean_error: float, ratio_deviation: float) -> UpdateStats:

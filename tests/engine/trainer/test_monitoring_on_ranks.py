@@ -8,7 +8,6 @@ import torch
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_processes import run_rank_processes
-from worker.contracts.names import ModelFamily
 from worker.contracts.replay_bounds import ReplayGateSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.metrics.replay_gate import check_replay_gate
@@ -40,5 +39,5 @@ def test_ranks_monitor_together_in_zero_3_and_the_gradient_is_the_same_as_withou
         # Of ten micro-batches of each rank, padding included, one is monitored.
         assert rank[True]["stats"].sums["kl_pairs"] == 1
         assert "kl_pairs" not in rank[False]["stats"].sums
-    bounds = ReplayGateSpec().bounds("fp32", ModelFamily.FLUX)
+    bounds = ReplayGateSpec().bounds("fp32")
     check_replay_gate(merge_stats(rank[True]["stats"] for rank in ranks), bounds)

@@ -10,7 +10,6 @@ import torch
 from tests.engine.replay_recorder import record_replays
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from tests.slow_params import slow_but
-from worker.contracts.names import ModelFamily
 from worker.contracts.replay_bounds import ReplayGateSpec
 from worker.engine.errors import ReplayGateError, SyncError
 from worker.engine.metrics.replay_gate import check_replay_gate
@@ -28,7 +27,7 @@ def test_the_gate_replays_stale_data_with_the_version_that_drew_it(
 ) -> None:
     trainer = make_trainer(current, pipeline=AHEAD)
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=behaviour)
-    assert check_replay_gate(stats, ReplayGateSpec().bounds("fp32", ModelFamily.FLUX))["mean_error"] < 1e-4
+    assert check_replay_gate(stats, ReplayGateSpec().bounds("fp32"))["mean_error"] < 1e-4
     assert stats.maxima["ratio_deviation"] > 1e-2, "the curve is of the policy being trained"
     assert stats.sums["kl_pairs"] > 0
 
@@ -39,7 +38,7 @@ def test_the_gate_detects_a_rollout_lane_that_drew_with_other_weights(
     trainer = make_trainer(current, pipeline=AHEAD)
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=current)
     with pytest.raises(ReplayGateError, match="sampling and replay must agree"):
-        check_replay_gate(stats, ReplayGateSpec().bounds("fp32", ModelFamily.FLUX))
+        check_replay_gate(stats, ReplayGateSpec().bounds("fp32"))
 
 
 def test_stale_data_is_gated_on_a_tenth_of_the_micro_batches_and_on_one_at_least(
@@ -55,7 +54,7 @@ def test_stale_data_is_gated_on_a_tenth_of_the_micro_batches_and_on_one_at_least
     for group, num_so_far in zip(groups, (1, 2), strict=True):
         stats = trainer.accumulate([group], num_pairs_total=NUM_PAIRS, **fresh_and_stale)
         assert replayed == [1] * num_so_far, "of 12 and of 24 micro-batches"
-        check_replay_gate(stats, ReplayGateSpec().bounds("fp32", ModelFamily.FLUX))
+        check_replay_gate(stats, ReplayGateSpec().bounds("fp32"))
     trainer.commit()
     trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False, staleness=1)
     assert len(replayed) == 2

@@ -1,4 +1,5 @@
 import itertools
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -62,6 +63,19 @@ def test_the_variants_of_a_file_share_what_they_do_not_change() -> None:
     assert one.sampling == many.sampling and one.prompts == many.prompts
     assert one.batch != many.batch
     assert one.pipeline.placement is Placement.COLOCATED and many.pipeline.placement is Placement.AUTO
+
+
+def test_bounds_of_the_replay_gate_in_a_file_are_those_of_all_its_variants(tmp_path: Path, settings: Settings) -> None:
+    """As `tests.bench.gpu.profile_values` prints them, to be written below `spec`."""
+    shipped = Path(settings.TANDEM_PRESETS)
+    shutil.copytree(shipped / "prompts", tmp_path / "prompts")
+    for file in shipped.glob("*.yaml"):
+        written = file.read_text().replace("\nspec:\n", "\nspec:\n  replay_gate: {max_rms_error: 0.0123}\n")
+        (tmp_path / file.name).write_text(written)
+    before, settings.TANDEM_PRESETS = list_presets(), tmp_path
+    presets = list_presets()
+    assert [preset.name for preset in presets] == [preset.name for preset in before]
+    assert {preset.spec.replay_bounds.rms_error for preset in presets} == {0.0123}
 
 
 def test_the_demo_trains_one_minibatch_for_several_epochs_with_group_advantages() -> None:

@@ -6,7 +6,7 @@ Compiling may outlast the stage, whose process then ends: nothing of one card co
 
 from functools import partial
 
-from tests.bench.gpu.bench_models import LoadedModel, draw, loaded_model, main_model
+from tests.bench.gpu.bench_models import LoadedModel, draw, kept_version, loaded_model, main_model
 from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.forward_passes import COMPILING_SECONDS, SHIPPED, Passes, Variant, compiling_seconds
 from tests.bench.gpu.stage_runner import GpuBench
@@ -26,7 +26,7 @@ def run(bench: GpuBench) -> None:
     spec = gate_spec(main, SdeType.FLOW, at_once=1, performance={"compilation": bench.shapes.compilation.value})
     bench.measure(
         f"{main.model.name} {gate_size(main)}, flow, 1 at once, {bench.shapes.compilation}",
-        partial(_gate, main, spec),
+        partial(_gate, bench, main, spec),
         needs_bytes=free_bytes_needed(main, spec),
         needs_seconds=compiling_seconds(spec.performance),
     )
@@ -39,10 +39,10 @@ def run(bench: GpuBench) -> None:
         _family(bench, loaded_model(bench, model), seconds)
 
 
-def _gate(loaded: LoadedModel, spec: RunSpec) -> Row:
+def _gate(bench: GpuBench, loaded: LoadedModel, spec: RunSpec) -> Row:
     """Both sides run compiled blocks, of which those that sample keep nothing for a backward pass."""
-    version, groups = draw(loaded, spec)
-    return gate_row(loaded, spec, replayed(loaded, spec, version, groups))
+    version = kept_version(bench, loaded, spec)
+    return gate_row(loaded, spec, replayed(loaded, spec, version, draw(loaded, spec, version)))
 
 
 def _family(bench: GpuBench, loaded: LoadedModel, seconds: float) -> None:

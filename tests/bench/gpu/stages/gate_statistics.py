@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tests.bench.gpu.bench_models import LoadedModel, drawn_groups, loaded_model, main_model
+from tests.bench.gpu.bench_models import LoadedModel, drawn_groups, loaded_model, main_model, release_model
 from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.bench_shapes import SampleSize
 from tests.bench.gpu.resident_models import resident
@@ -37,11 +37,13 @@ MAX_FRAMES = 9
 
 def run(bench: GpuBench) -> None:
     _family(bench, main_model(bench))
-    for model in bench.shapes.others:
+    for model in (*bench.shapes.others, *bench.shapes.only_gate):
         if bench.seconds_left <= 0:
             bench.skip(model.name, "no time is left in the stage's budget")
             continue
         _family(bench, loaded_model(bench, model))
+        if model in bench.shapes.only_gate:
+            release_model(bench, model)
     # Of the same size as drawn: what is left is the difference between sampling and training.
     measure_replay(bench, main_model(bench), SdeType.FLOW, at_once=MEMBERS)
 
@@ -94,9 +96,10 @@ def gate_row(loaded: LoadedModel, spec: RunSpec, stats: UpdateStats) -> Row:
     bounds = spec.replay_bounds
     return {
         "family": loaded.model.family.value,
+        "model": loaded.model.name,
+        "layers": loaded.profile.num_layers,
         "kernel": spec.sampling.sde_type.value,
         "at_once": spec.batch.micro_batch_size,
-        "share_of_layers": loaded.model.share_of_layers,
         "elements": sum(counts),
         "rms": values[RMS_ERROR],
         "quantile": values[QUANTILE_ERROR],
