@@ -16,8 +16,9 @@ from tests.bench.gpu.bench_models import LoadedModel, Prediction
 from tests.bench.gpu.bench_report import Row
 from tests.bench.gpu.bench_shapes import SampleSize
 from tests.bench.gpu.kernel_kinds import seconds_by_kind
-from tests.bench.gpu.rates import Work, compared, planned_forward_seconds, timed, with_rate
+from tests.bench.gpu.rates import Work, compared, planned_device, planned_forward_seconds, timed, with_rate
 from tests.bench.gpu.stage_runner import GpuBench, NotMeasurableError
+from tests.bench.roofline.expected_mfu import expected_mfu
 from worker.contracts.performance import DIFFUSERS_CHOICE, NOT_ON_A_CPU, AttentionBackend, Compilation, PerformanceSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import ModelLoadError
@@ -77,17 +78,26 @@ class Passes:
         values = timed(self._bench, self.work(size, batch))
         row: Row = with_rate(self._bench, values, batch * profile.forward_flops(num_tokens))
         row |= {"variant": self._variant.name, "batch": batch, "tokens": num_tokens, "layers": profile.num_layers}
+        row["compared"] = self._against_arithmetic(size, batch, row)
         if self._variant.name == SHIPPED:
             planned = planned_forward_seconds(profile, num_tokens, batch)
             work = self._loaded.workload(self._loaded.spec(size, members=batch))
             # The planner's fragment holds two trajectories at least.
             held = values.get("added_bytes") if batch > 1 else None
             case = f"{self._loaded.model.name}: forward {size} × {batch}"
-            row["compared"] = [
+            row["compared"] += [
                 *compared(case, planned, values["seconds"], "s"),
                 *compared(f"{case}, activations", generation_activations(work) / GIB, held and held / GIB, "GiB"),
             ]
         return row
+
+    def _against_arithmetic(self, size: SampleSize, batch: int, row: Row) -> list[Row]:
+        name = self._variant.name
+        if name not in (SHIPPED, UNCOMPILED):
+            return []
+        profile, device = self._loaded.profile, planned_device()
+        expected = expected_mfu(profile, device, "generation", size.height, is_compiled=name == SHIPPED)
+        return compared(f"MFU of {size} × {batch}, {name}, by arithmetic", expected, row.get("mfu"), "")
 
     def kinds(self, size: SampleSize, batch: int) -> Row:
         return seconds_by_kind(self.work(size, batch))

@@ -14,6 +14,7 @@ from tests.bench.gpu.stage_runner import GpuBench
 from tests.bench.gpu.stages import forward, training
 from tests.bench.gpu.stages.families import family_step
 from tests.bench.gpu.stages.training import free_bytes_needed
+from tests.bench.roofline.expected_mfu import EXPECTED_MFU
 from worker.contracts.names import Tuning
 from worker.contracts.performance import DIFFUSERS_CHOICE
 from worker.contracts.sections import BaseModelSpec
@@ -42,6 +43,14 @@ def test_blocks_that_a_card_need_not_recompute_are_not_counted_as_work(whole_flu
     assert 0 < whole_flux.num_recomputed_blocks(is_tight) < 57
     all_recomputed = whole_flux.spec(small, members=4, deepspeed={"gradient_checkpointing": 1})
     assert whole_flux.workload(all_recomputed).unit_flops == pytest.approx(1.5 * whole_flux.workload(fits).unit_flops)
+
+
+def test_the_utilisation_of_a_known_model_stands_beside_its_arithmetic(whole_flux: LoadedModel) -> None:
+    size = SampleSize(height=512, width=512)
+    steps = [training.Step(name=name, size=size, batch=4) for name in (forward_passes.SHIPPED, "recomputing nothing")]
+    shipped, other = (training._against_arithmetic(whole_flux, step, {"mfu": 0.3}) for step in steps)
+    assert [(line["planned"], line["measured"]) for line in shipped] == [(EXPECTED_MFU["training", 512][1], 0.3)]
+    assert other == []
 
 
 def test_a_step_that_fits_the_card_beside_its_reserve_is_not_refused(whole_flux: LoadedModel) -> None:

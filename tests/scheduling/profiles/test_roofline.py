@@ -5,12 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from tests.bench.roofline.__main__ import MEMORY_BANDWIDTH, PRODUCT_FLOPS, Row, rows, seconds_of
+from tests.bench.roofline.__main__ import MEMORY_BANDWIDTH, PRODUCT_FLOPS, SIDES, Row, rows, seconds_of
+from tests.bench.roofline.expected_mfu import EXPECTED_MFU, expected_mfu
 from tests.bench.roofline.fused_chains import fused
 from tests.bench.roofline.passes import TracedPass, traced
 from tests.bench.roofline.traced_kernels import Kernel, KernelKind, Value
 from tests.scheduling.profiles.published_models import PUBLISHED, Published
+from worker.scheduling.profiles.hardware import H20, H100
 from worker.scheduling.profiles.image_models import FLUX
+from worker.scheduling.profiles.video_models import WAN
 
 SIZE = 100
 
@@ -80,6 +83,22 @@ def test_seconds_are_operations_over_rates_and_bytes_over_the_bandwidth() -> Non
         KernelKind.ELEMENT_WISE, 0.0, (Value(1, round(MEMORY_BANDWIDTH)),), (Value(2, round(MEMORY_BANDWIDTH)),)
     )
     assert seconds_of([product, attention, copy], attention_flops=1e12) == pytest.approx(1 + 3 + 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side", SIDES)
+def test_the_kit_compares_with_what_the_trace_gives(side: int) -> None:
+    found = {(row.work, row.form): row.mfu for row in rows(side)}
+    for work in ("generation", "training"):
+        uncompiled, compiled = EXPECTED_MFU[work, side]
+        assert found[work, "cuDNN's attention"] == pytest.approx(uncompiled, abs=0.005)
+        assert found[work, "compiled at best"] == pytest.approx(compiled, abs=0.005)
+
+
+def test_nothing_is_expected_of_what_was_not_traced() -> None:
+    assert expected_mfu(FLUX, H100, "training", 512, is_compiled=True) == EXPECTED_MFU["training", 512][1]
+    for profile, device, side in ((WAN, H100, 512), (FLUX, H20, 512), (FLUX, None, 512), (FLUX, H100, 768)):
+        assert expected_mfu(profile, device, "training", side, is_compiled=True) is None
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from tests.bench.gpu.kernel_kinds import seconds_by_kind
 from tests.bench.gpu.rates import compared, peak_flops, planned_device, timed, with_rate
 from tests.bench.gpu.resident_models import resident
 from tests.bench.gpu.stage_runner import GpuBench
+from tests.bench.roofline.expected_mfu import expected_mfu
 from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.run_spec import RunSpec
 from worker.engine.devices.fastest_attention import fastest_attention
@@ -184,7 +185,18 @@ def _planned_seconds(loaded: LoadedModel, step: Step, spec: RunSpec, row: Row) -
         return []
     costs = lane_costs(loaded.workload(spec), device)
     planned = costs.accumulate.per_call + costs.accumulate.per_unit + costs.commit_by(1)
-    return compared(f"optimizer step {step.case}", planned, row["seconds"], "s")
+    return [
+        *compared(f"optimizer step {step.case}", planned, row["seconds"], "s"),
+        *_against_arithmetic(loaded, step, row),
+    ]
+
+
+def _against_arithmetic(loaded: LoadedModel, step: Step, row: Row) -> list[Row]:
+    if step.name not in (SHIPPED, UNCOMPILED):
+        return []
+    side, is_compiled = step.size.height, step.name == SHIPPED
+    expected = expected_mfu(loaded.profile, planned_device(), "training", side, is_compiled=is_compiled)
+    return compared(f"MFU of a step of {step.case}, by arithmetic", expected, row.get("mfu"), "")
 
 
 def _planned_parts(loaded: LoadedModel, step: Step, spec: RunSpec, row: Row) -> list[Row]:
