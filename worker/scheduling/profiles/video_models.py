@@ -30,8 +30,8 @@ HUNYUAN_VIDEO = ModelProfile(
     full_activation_bytes=54,
     decoder_flops_per_pixel=23.3e6,
     embedding=EmbeddingProfile(width=4096, pooled_width=768),
-    # LLaVA-Llama-3-8B, 8.03e9, and CLIP-L, 0.12e9.
-    text_encoder_parameters=8.15e9,
+    # LLaVA-Llama-3-8B without its output layer, 7.51e9, and CLIP-L, 0.12e9.
+    text_encoder_parameters=7.63e9,
     decoder_parameters=0.246e9,
     decoder_values_per_pixel=8900,
     decoding=HUNYUAN_DECODING,
