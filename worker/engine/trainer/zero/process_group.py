@@ -26,7 +26,7 @@ from worker.engine.step_count import advance
 
 _LOADED = "tandem/loaded"
 """The key of the number of ranks that have loaded, in the group's store."""
-_POLL_SECONDS = 0.5
+_POLL_SECONDS = 0.1
 """How often a rank that has loaded looks whether all have: beside loading, which takes seconds at least."""
 
 
