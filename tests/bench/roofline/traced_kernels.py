@@ -13,10 +13,11 @@ from enum import StrEnum, auto
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils.flop_counter import flop_registry
+
+from tests.scheduling.profiles.fused_attention import FusedAttention
 
 
 class KernelKind(StrEnum):
@@ -95,57 +96,16 @@ def _attention_flops(reads: list[torch.Tensor], *, backward: bool) -> float:
     return product * (5 if backward else 2)
 
 
-@torch.library.custom_op("roofline::attention", mutates_args=())
-def _attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    raise NotImplementedError("it is traced, never run")
-
-
-@torch.library.custom_op("roofline::attention_backward", mutates_args=())
-def _attention_backward(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    output: torch.Tensor,
-    rows: torch.Tensor,
-    gradient: torch.Tensor,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    raise NotImplementedError("it is traced, never run")
-
-
-@_attention.register_fake
-def _(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    return torch.empty_like(query), query.new_empty(query.shape[:-1], dtype=torch.float32)
-
-
-@_attention_backward.register_fake
-def _(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *_: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return torch.empty_like(query), torch.empty_like(key), torch.empty_like(value)
-
-
-class _FusedAttention(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> Any:
-        output, rows = torch.ops.roofline.attention(query, key, value)
-        ctx.save_for_backward(query, key, value, output, rows)
-        return output
-
-    @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
-        return torch.ops.roofline.attention_backward(*ctx.saved_tensors, gradient)
-
-
-class CardOperations(TorchFunctionMode):
-    """Within it attention is one kernel, and autocast keeps in fp32 what it does on CUDA and not on a CPU."""
+class CardOperations(FusedAttention):
+    """Within it attention is one kernel, and autocast computes in the dtypes of CUDA, not of a CPU."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs, under_autocast = kwargs or {}, torch.is_autocast_enabled("cpu")
-        if func is torch.nn.functional.scaled_dot_product_attention:
-            named = {**dict(zip(("query", "key", "value"), args, strict=False)), **kwargs}
-            inputs = [named[name] for name in ("query", "key", "value")]
-            return _FusedAttention.apply(*(each.bfloat16() if under_autocast else each for each in inputs))
-        if under_autocast and func in _IN_FP32:
-            args = [each.float() if isinstance(each, torch.Tensor) else each for each in args]
-        return func(*args, **kwargs)
+        if torch.is_autocast_enabled("cpu"):
+            if func in _IN_FP32:
+                args = [each.float() if isinstance(each, torch.Tensor) else each for each in args]
+            elif func is torch.nn.functional.scaled_dot_product_attention:
+                args, kwargs = tree_map_only(torch.Tensor, torch.Tensor.bfloat16, (args, kwargs))
+        return super().__torch_function__(func, types, args, kwargs)
 
 
 _IN_FP32 = frozenset(
