@@ -11,7 +11,7 @@ from tests.engine.conftest import SpecMaker
 from tests.engine.control.watched_lanes import Watched
 from tests.engine.driving import bootstrap_answer
 from worker.contracts.lanes import LaneWork
-from worker.engine.control.unplanned_limits import LEAST_SECONDS
+from worker.engine.control.unplanned_limits import LEAST_SECONDS, encoding_limit
 from worker.engine.control.watch_limits import (
     COMPILING_SECONDS,
     FIRST_LIMIT_SECONDS,
@@ -22,6 +22,7 @@ from worker.engine.control.watch_limits import (
 )
 from worker.engine.devices.collective_timeout import COLLECTIVE_TIMEOUT
 from worker.scheduling.core.costs import GANG, Cost, CostKind, dump_costs
+from worker.scheduling.planning.workload import Workload
 
 PLANNED = {
     ("a", CostKind.GENERATE): Cost(1.0, 20.0),
@@ -90,6 +91,17 @@ def test_what_a_checkpoint_holds_decides_how_long_it_may_take(
     whole = limit(base_model=flux, tuning="full", deepspeed={"config": "zero2"})
     assert whole - LEAST_SECONDS == pytest.approx(18 * 11.9e9 / 100e6, rel=0.01)
     assert limit(base_model=flux, lora={"rank": 4, "alpha": 8.0}) - LEAST_SECONDS < 10
+
+
+def test_each_prompt_of_a_request_has_its_time_on_a_slow_core_as_long_as_it_may_be(make_spec: SpecMaker) -> None:
+    def seconds_of_a_text(path: str, family: str) -> float:
+        work = Workload.of(make_spec(base_model={"path": path, "family": family, "dtype": "bf16"}))
+        one, two = (encoding_limit(work, number, from_hub=False) for number in (1, 2))
+        return two - one
+
+    # T5-XXL and CLIP-L over 512 tokens; Qwen2.5-VL over the 512 that a prompt may have, unpadded.
+    assert seconds_of_a_text("black-forest-labs/FLUX.1-dev", "flux") == pytest.approx(2 * 4.89e9 * 512 / 10e9)
+    assert seconds_of_a_text("Qwen/Qwen-Image", "qwen_image") == pytest.approx(2 * 8.29e9 * 512 / 10e9)
 
 
 def test_what_a_lane_loads_decides_how_long_it_may_stand_still(make_spec: SpecMaker, tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ READERS_AT_ONCE = 4
 """The number of nodes that read from that share at once. Lanes of one node read from its page cache after the first."""
 DOWNLOAD_BANDWIDTH = 10e6
 """Bytes per second from a hub, over a line of 100 megabits per second."""
-CORE_FLOPS = 50e9
-"""Operations per second of one core: 58e9 in torch's fp32 matrix product, on one core of a virtual machine of two
-(28 November 2026)."""
+CORE_FLOPS = 10e9
+"""Operations per second of one core in bf16 products without instructions for bf16: torch 2.13 on a virtual AMD EPYC,
+beside other work, where fp32 reaches 70e9 (28 November 2026)."""
 
 
 def loading_limit(work: Workload, *, from_hub: bool) -> float:
@@ -41,8 +41,7 @@ def checkpoint_limit(work: Workload) -> float:
 
 def encoding_limit(work: Workload, num_texts: int, *, from_hub: bool) -> float:
     """Seconds of encoding `num_texts` on one core of a node that has not loaded the text encoders yet."""
-    profile = work.profile
-    text_flops = 2 * profile.text_encoder_parameters * profile.text_tokens
+    text_flops = 2 * work.profile.text_encoder_parameters * work.longest_prompt
     reading = _reading_seconds(work.text_encoder_bytes, from_hub=from_hub)
     return LEAST_SECONDS + reading + num_texts * text_flops / CORE_FLOPS
 

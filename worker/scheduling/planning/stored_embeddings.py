@@ -36,7 +36,7 @@ def num_claims(num_texts: int) -> int:
 
 def embedding_bytes(work: Workload, text: str) -> int:
     """Bytes of the file of one text's embeddings, at most."""
-    is_padded, longest = work.unpadded_tokens is None, _longest(work)
+    is_padded, longest = work.unpadded_tokens is None, work.longest_prompt
     return _bytes_of(work, longest if is_padded else min(longest, len(text.encode()) + TEMPLATE_TOKENS))
 
 
@@ -48,12 +48,7 @@ def stored_embedding_bytes(spec: RunSpec, work: Workload, prompts: Iterable[Prom
 def device_embedding_bytes(work: Workload) -> int:
     """Bytes of the embeddings that a lane has on its device, at most: of prompts as long as the run allows. However few
     prompts it trains on, those of sample requests come on top."""
-    return NUM_ON_DEVICE * _bytes_of(work, _longest(work))
-
-
-def _longest(work: Workload) -> int:
-    """The most tokens of a prompt."""
-    return work.profile.text_tokens if work.unpadded_tokens is None else work.unpadded_tokens
+    return NUM_ON_DEVICE * _bytes_of(work, work.longest_prompt)
 
 
 def _bytes_of(work: Workload, num_tokens: int) -> int:

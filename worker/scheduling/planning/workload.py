@@ -350,6 +350,11 @@ class Workload:
         return device.num_gpus if self.spreads else 1
 
     @property
+    def longest_prompt(self) -> int:
+        """The most tokens of a prompt."""
+        return self.profile.text_tokens if self.unpadded_tokens is None else self.unpadded_tokens
+
+    @property
     def text_encoder_bytes(self) -> float:
         """Bytes of the text encoders, which a lane holds before it loads its policy, and never afterwards."""
         return self.profile.text_encoder_parameters * self.weight_bytes
