@@ -55,11 +55,9 @@ def take(agent: NodeAgent, reports: NodeReports) -> None:
     publish_reports([node for node, _ in nodes.values()], reported, gpus, at=now)
 
 
-def keep_store_sizes(node: str, *, object_store_bytes: int | None, embeddings_room_bytes: int | None) -> None:
-    """Note what a node's object store and its embeddings may take where no agent reports the node."""
-    Node.objects.filter(name=node).update(
-        object_store_bytes=object_store_bytes, embeddings_room_bytes=embeddings_room_bytes
-    )
+def keep_rooms(node: str, **bytes_by_column: int | None) -> None:
+    """Note what a node has room for where no agent reports the node, by the columns of `Node`."""
+    Node.objects.filter(name=node).update(**bytes_by_column)
 
 
 def _take_alive(alive: Iterable[ClusterNode], now: datetime) -> dict[str, tuple[Node, ClusterNode]]:

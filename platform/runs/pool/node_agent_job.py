@@ -5,8 +5,8 @@ newest agent reported a short while ago            ─► well
              otherwise                             ─► its job is stopped, and another is submitted
 
 On one machine without GPUs there is nothing to report but the size of its object store, which is read from Ray's list,
-and the room for embeddings on its disk, which is this process's too, since `up` has made its lanes. An agent would take
-a sixth of the idle stack's memory: it starts with the first GPU or the first further node.
+and its memory and the room for embeddings on its disk, which are this process's too, since `up` has made its lanes. An
+agent would take a sixth of the idle stack's memory: it starts with the first GPU or the first further node.
 """
 
 import logging
@@ -15,13 +15,14 @@ import time
 from datetime import datetime, timedelta
 from functools import cache
 
+import psutil
 from django.conf import settings
 from django.utils import timezone
 
 from fleet.lane_layout import LOCAL_NODE
 from fleet.models import Node, NodeAgent
 from fleet.reports.node_agents import new_agent
-from fleet.reports.report_intake import keep_store_sizes
+from fleet.reports.report_intake import keep_rooms
 from runs.cluster import ClusterGateway, ClusterUnavailable, RayNode
 from worker.contracts.embedding_room import FOLDER_VARIABLE, EmbeddingRoom
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
@@ -46,11 +47,7 @@ def keep_agent(gateway: ClusterGateway) -> bool:
         nodes = gateway.nodes()
         if not _pool_has_others() and all(_is_described(node) for node in nodes):
             for node in nodes:
-                keep_store_sizes(
-                    node.label,
-                    object_store_bytes=node.object_store_bytes,
-                    embeddings_room_bytes=_room_of_this_machine().num_bytes(time.monotonic()),
-                )
+                keep_rooms(node.label, object_store_bytes=node.object_store_bytes, **_rooms_of_this_machine())
             return False
     except ClusterUnavailable as error:
         logger.warning("Ray's nodes are not known: %s", error)
@@ -69,8 +66,17 @@ def keep_agent(gateway: ClusterGateway) -> bool:
     return True
 
 
+def _rooms_of_this_machine() -> dict[str, int | None]:
+    memory = psutil.virtual_memory()
+    return {
+        "embeddings_room_bytes": _embedding_room().num_bytes(time.monotonic()),
+        "memory_bytes": memory.total,
+        "memory_used_bytes": memory.total - memory.available,
+    }
+
+
 @cache
-def _room_of_this_machine() -> EmbeddingRoom:
+def _embedding_room() -> EmbeddingRoom:
     return EmbeddingRoom({**os.environ, FOLDER_VARIABLE: settings.TANDEM_EMBEDDINGS})
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from fleet.lane_layout import ensure_local_lanes
 from fleet.models import NodeAgent
-from fleet.node_rooms import embedding_rooms, rooms_of_nodes
+from fleet.node_rooms import embedding_rooms, host_rooms, rooms_of_nodes
 from runs.cluster import RayNode
 from runs.pool.node_agent_job import ENTRYPOINT, SILENCE, START, keep_agent, submission_id
 from tests.web.fake_cluster import FakeCluster
@@ -68,13 +68,16 @@ def test_an_agent_starts_where_there_is_something_that_the_web_does_not_know(
     assert keep_agent(cluster) is starts
 
 
-def test_the_store_of_a_machine_without_an_agent_is_known(cluster: FakeCluster) -> None:
+def test_the_store_and_the_memory_of_a_machine_without_an_agent_are_known(cluster: FakeCluster) -> None:
     ensure_local_lanes(num_cpu_lanes=2)
     cluster.alive = (RayNode("local", has_gpus=False, object_store_bytes=10**9),)
     assert not keep_agent(cluster)
     (room,) = rooms_of_nodes(DEFAULT_POOL)
     assert (room.name, room.num_lanes, room.object_store_bytes) == ("local", 2, 10**9)
     assert (embedding_rooms(DEFAULT_POOL)["local"] or 0) > 0, "the disk is this machine's"
+    (memory,) = host_rooms(DEFAULT_POOL)
+    assert (memory.node, memory.num_lanes) == ("local", 2)
+    assert 0 < memory.used_bytes < memory.memory_bytes, "so is the memory"
 
 
 def test_an_agent_starts_to_say_that_nodes_are_gone(cluster: FakeCluster) -> None:
