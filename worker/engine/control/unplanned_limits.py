@@ -20,7 +20,7 @@ READERS_AT_ONCE = 4
 DOWNLOAD_BANDWIDTH = 10e6
 """Bytes per second from a hub, over a line of 100 megabits per second."""
 CORE_FLOPS = 10e9
-"""Operations per second of one core in bf16 products without instructions for bf16: torch 2.13 on a virtual AMD EPYC,
+"""Operations per second of one core in bf16 products without instructions for bf16: torch 2.13 on a virtual EPYC,
 beside other work, where fp32 reaches 70e9 (28 November 2026)."""
 
 
