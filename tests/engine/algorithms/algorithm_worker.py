@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-from tests.engine.rank_processes import run_worker
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from tests.engine.trainer.non_finite_worker import message_of
 from tests.engine.trainer.two_ranks_worker import ZERO_3
@@ -91,7 +90,3 @@ def run(task: dict[Case, TrainingSetup], rank: int, world_size: int, folder: Pat
         case: run_case(at_stage(setup, case[1]), rank, world_size, f"file://{folder}/{case[0]}-{case[1]}")
         for case, setup in task.items()
     }
-
-
-if __name__ == "__main__":
-    run_worker(run)

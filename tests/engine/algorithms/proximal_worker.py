@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.engine.rank_processes import run_worker
 from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.uneven_worker import share_of
 from worker.contracts.algebra import BatchAlgebra
@@ -126,7 +125,3 @@ def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[
     results: dict[Case | str, Any] = {case: trained(task, case, rank, world_size) for case in CASES}
     results["error"] = error_of_a_rank_that_was_loaded_in_mid_batch(task, rank, world_size)
     return results
-
-
-if __name__ == "__main__":
-    run_worker(run)

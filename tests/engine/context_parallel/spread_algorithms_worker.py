@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.context_parallel.spread_training_worker import GPUS_PER_LANE, NUM_STEPS
-from tests.engine.rank_processes import run_worker
 from tests.engine.training_setup import TrainingSetup
 from worker.engine.trainer.rank import TrainerRank
 
@@ -22,7 +21,3 @@ def run(task: dict[str, TrainingSetup], rank: int, world_size: int, folder: Path
         name: weights_after_steps(setup, setup.trainer(rank, world_size, gpus_per_lane=GPUS_PER_LANE))
         for name, setup in task.items()
     }
-
-
-if __name__ == "__main__":
-    run_worker(run)

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from tests.engine.models.family_checks import run_spec_of
-from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
 from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.stacked import next_latents_of
@@ -105,7 +104,3 @@ def run_case(case: Case, task: dict[str, Any], rank: int, world_size: int, folde
 
 def run(tasks: dict[Case, dict[str, Any]], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:
     return {case: run_case(case, task, rank, world_size, folder) for case, task in tasks.items()}
-
-
-if __name__ == "__main__":
-    run_worker(run)

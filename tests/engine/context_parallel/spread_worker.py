@@ -14,7 +14,6 @@ from torch._dynamo.utils import counters
 
 from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.models.family_checks import noise_for, run_spec_of
-from tests.engine.rank_processes import run_worker
 from tests.engine.sharing_embeddings import load_sampler
 from worker.contracts.names import ModelFamily
 from worker.contracts.performance import Compilation
@@ -152,7 +151,3 @@ def follow(case: Case, world_size: int) -> list[int]:
 def run(cases: Sequence[Case], rank: int, world_size: int, folder: Path) -> list[Any]:
     act = follow if rank else lead
     return [act(case, world_size) for case in cases]
-
-
-if __name__ == "__main__":
-    run_worker(run)

@@ -73,7 +73,7 @@ def assert_same_steps(cases: list[Case], checkpoint_of: CheckpointOf, folder: Pa
 @pytest.mark.usefixtures("process_group")
 def test_a_trainer_lane_of_two_gpus_takes_the_steps_of_one(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
     """Also on prompts that two GPUs cannot divide, which are padded."""
-    cases = [Case(checkpointing=1), Case(family=ModelFamily.WAN, config="zero2"), replace(QWEN, guidance_scale=2.0)]
+    cases = [Case(family=ModelFamily.WAN, config="zero2"), replace(QWEN, guidance_scale=2.0)]
     assert_same_steps(cases, checkpoint_of, tmp_path, num_lanes=1)
 
 

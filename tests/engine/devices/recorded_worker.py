@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from tests.engine.rank_processes import run_worker
 from worker.engine.devices.flight_recorder import open_collectives
 
 
@@ -30,7 +29,3 @@ def run(task: Any, rank: int, world_size: int, folder: Path) -> Any:
     has_told.touch()
     waiting.join()
     return during, open_collectives()
-
-
-if __name__ == "__main__":
-    run_worker(run)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.engine.gpu_test import faulty_ranks
 from tests.engine.gpu_test.faulty_device import FaultyDevice, fill_with, flip_bit, only
+from tests.engine.rank_processes import forked_processes
 from worker.contracts.gpu_tests import GpuTestStepName, StepOutcome
 from worker.contracts.names import ModelFamily
 from worker.contracts.node_reports import GPU_TRACE_VARIABLE
@@ -152,9 +153,7 @@ def test_the_device_is_compared_by_uuid(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_batch_of_the_engine_is_trained(tiny_checkpoint: str) -> None:
     """In a process of its own, since this one's process group is that of other tests."""
-    from multiprocessing import get_context
-
-    with get_context("spawn").Pool(1) as pool:
+    with forked_processes().Pool(1) as pool:
         said = pool.apply(check_engine, (tiny_checkpoint, ModelFamily.FLUX))
         assert said.startswith("8 pictures and one optimizer step: loss ")
         with pytest.raises(StepSkippedError, match="cannot be used"):
@@ -185,6 +184,7 @@ def test_a_peer_that_fails_is_a_failure_soon(
     monkeypatch: pytest.MonkeyPatch, rank: Any, limit: float, said: str
 ) -> None:
     monkeypatch.setattr(peer_sum, "_rank", rank)
+    monkeypatch.setattr(peer_sum, "get_context", lambda _method: forked_processes())
     with pytest.raises(StepFailedError, match=said):
         check_all_reduce("cpu", "cpu", limit_seconds=limit)
 

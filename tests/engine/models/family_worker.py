@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from tests.engine.rank_processes import run_worker
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from tests.engine.trainer.two_ranks_worker import ZERO_3
 from tests.engine.training_setup import TrainingSetup
@@ -52,7 +51,3 @@ def two_steps(setup: TrainingSetup, deepspeed: DeepSpeedSpec, rank: int, world_s
 
 def run(task: dict[Case, TrainingSetup], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:
     return {case: run_case(setup, case, rank, world_size) for case, setup in task.items()}
-
-
-if __name__ == "__main__":
-    run_worker(run)

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.models.family_worker import two_steps
-from tests.engine.rank_processes import run_worker
 from tests.engine.training_setup import TrainingSetup
 from worker.contracts.deepspeed import DeepSpeedSpec
 
@@ -16,7 +15,3 @@ def run(task: tuple[TrainingSetup, dict[str, Any]], rank: int, world_size: int, 
         name: two_steps(setup, DeepSpeedSpec.model_validate(section), rank, world_size)
         for name, section in sections.items()
     }
-
-
-if __name__ == "__main__":
-    run_worker(run)

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
 from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.state_bytes import state_bytes
@@ -37,7 +36,3 @@ def bytes_after_a_step(task: dict[str, Any], case: Case, rank: int, world_size: 
 
 def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, int]]:
     return {case: bytes_after_a_step(task, case, rank, world_size) for case in CASES}
-
-
-if __name__ == "__main__":
-    run_worker(run)

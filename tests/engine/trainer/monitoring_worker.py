@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
 from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.trainer.gradient_recorder import GradientRecorder
@@ -25,7 +24,3 @@ def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[
         trainer.commit()
         observed[fresh] = {"stats": merge_stats(stats), "gradient": recorder.last, "weights": trainer.version(1).sha256}
     return observed
-
-
-if __name__ == "__main__":
-    run_worker(run)

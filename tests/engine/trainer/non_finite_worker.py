@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
 from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.deepspeed import DeepSpeedSpec
@@ -54,7 +53,3 @@ def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, fold
     uri = f"file://{folder}/checkpoint-{stage}"
     result["save"] = message_of(lambda: trainer.save_checkpoint(uri, {}))
     return result
-
-
-if __name__ == "__main__":
-    run_worker(run)

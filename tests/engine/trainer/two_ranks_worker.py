@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
 from tests.engine.sharing_embeddings import trainer_rank
 from tests.engine.stacked import next_latents_of
@@ -84,7 +83,3 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
 
 def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:
     return {case: run_case(task, case, rank, world_size, folder) for case in task["cases"]}
-
-
-if __name__ == "__main__":
-    run_worker(run)

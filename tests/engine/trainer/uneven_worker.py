@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.engine.rank_processes import run_worker
 from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Tuning
@@ -81,7 +80,3 @@ def wait_for(file: Path) -> None:
 
 def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:
     return {case: run_case(task, case, rank, world_size, folder) for case in task["cases"]}
-
-
-if __name__ == "__main__":
-    run_worker(run)

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from tests.engine.rank_processes import run_worker
 from tests.engine.rank_share import accumulate_share
 from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.deepspeed import DeepSpeedSpec
@@ -103,7 +102,3 @@ def run(work: Work, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
         "written": {config: write(work, config, rank, world_size) for config in work.written},
         "read": {config: read(work, config, rank, world_size) for config in work.read},
     }
-
-
-if __name__ == "__main__":
-    run_worker(run)

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from tests.engine.rank_processes import run_worker
 from worker.engine.step_count import num_steps
 from worker.engine.trainer.zero import process_group
 
@@ -39,7 +38,3 @@ def _waited(seconds: float) -> int:
     before = num_steps()
     process_group.end_loading()
     return num_steps() - before
-
-
-if __name__ == "__main__":
-    run_worker(run)
