@@ -18,5 +18,10 @@ def slow_but(quick: Iterable[Any], values: Iterable[Any]) -> list[Any]:
     return [value if value in quick else _slow(value) for value in values]
 
 
+def num_examples(few: int, many: int) -> pytest.MarkDecorator:
+    """The argument `num_examples` of a test of a property: `few`, and `many` in `make test-full`."""
+    return pytest.mark.parametrize("num_examples", [few, _slow(many)])
+
+
 def _slow(value: Any) -> Any:
     return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow)

@@ -100,7 +100,7 @@ def trainers_of(pipeline: PipelineSpec, costs: PoolCosts, num_trainer: int) -> r
     return range(num_lanes if pipeline.placement is Placement.COLOCATED else 1 + num_trainer % (num_lanes - 1))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(algebra=ALGEBRAS, costs=pools(), pipeline=modes(0), num_trainer=st.integers(0, 5))
 def test_no_batch_of_any_mode_at_staleness_0_is_faster_than_its_bounds(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
@@ -114,7 +114,7 @@ def test_no_batch_of_any_mode_at_staleness_0_is_faster_than_its_bounds(
         assert batches.min() >= bound * (1 - ROUNDING) - ROUNDING
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(algebra=ALGEBRAS, costs=pools(), pipeline=modes(1), num_trainer=st.integers(0, 5))
 def test_no_run_that_runs_ahead_is_faster_on_average_than_the_bound(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
@@ -123,7 +123,7 @@ def test_no_run_that_runs_ahead_is_faster_on_average_than_the_bound(
     assert times[-1] >= NUM_BATCHES * bound_seconds(algebra, costs) * (1 - ROUNDING) - ROUNDING
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(algebra=ALGEBRAS, costs=pools(), pipeline=modes(1), num_trainer=st.integers(0, 5))
 def test_no_run_that_runs_ahead_is_faster_on_average_than_the_limit_of_its_split(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
@@ -152,7 +152,7 @@ def simulated_seconds(
     return simulate_candidate(work, costs, candidate, advantage_std="group", num_batches=num_batches).batch_seconds
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(
     algebra=ALGEBRAS,
     costs=pools(),

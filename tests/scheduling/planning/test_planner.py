@@ -110,7 +110,7 @@ def test_what_bounds_the_choice_is_carried_over() -> None:
     assert resolve(spec(pipeline=around_behaviour)).pipeline.stale_clip == "behaviour"
 
 
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(costs=pools(max_lanes=3), max_staleness=st.integers(0, 1))
 def test_the_choice_is_the_fastest_tried_and_leaving_modes_out_does_not_change_it(
     costs: PoolCosts, max_staleness: int
