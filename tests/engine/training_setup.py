@@ -1,5 +1,6 @@
 """A spec with one batch of fixed trajectories, and trainer ranks that start from the version that drew them."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,16 @@ from tests.engine.sharing_embeddings import trainer_rank
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
+
+_VERSIONS: dict[tuple[Hashable, ...], PublishedShard] = {}
+
+
+def shared_version(spec: RunSpec, path: str, seed: int, policy_version: int = 0) -> PublishedShard:
+    """`perturbed_version`, made once for all specs that train the same weights."""
+    key = (path, seed, policy_version, spec.base_model, spec.tuning, spec.lora, spec.seed)
+    if key not in _VERSIONS:
+        _VERSIONS[key] = perturbed_version(spec, path, seed, policy_version)
+    return _VERSIONS[key]
 
 
 @dataclass(frozen=True)
@@ -25,7 +36,7 @@ class TrainingSetup:
     @classmethod
     def drawn(cls, spec: RunSpec, path: str) -> "TrainingSetup":
         """One batch drawn by a version that differs from the base."""
-        version = perturbed_version(spec, path, seed=1)
+        version = shared_version(spec, path, seed=1)
         return cls(spec, path, version, draw_groups(spec, path, version))
 
     def trainer(self, rank: int = 0, world_size: int = 1, **options: Any) -> TrainerRank:

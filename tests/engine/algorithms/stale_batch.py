@@ -3,8 +3,7 @@ around."""
 
 from typing import Any
 
-from tests.engine.fixed_trajectories import perturbed_version
-from tests.engine.training_setup import TrainingSetup
+from tests.engine.training_setup import TrainingSetup, shared_version
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
@@ -27,7 +26,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
 
 def current_version(setup: TrainingSetup) -> PublishedShard:
     """The version being trained, which did not draw the groups."""
-    return perturbed_version(setup.spec, setup.path, seed=2, policy_version=1)
+    return shared_version(setup.spec, setup.path, seed=2, policy_version=1)
 
 
 def passes(setup: TrainingSetup) -> list[tuple[list[GroupBatch], bool]]:

@@ -11,6 +11,7 @@ import torch
 from tests.engine.algorithms.conftest import SetupMaker
 from tests.engine.stacked import latents_of, next_latents_of
 from tests.engine.trainer.two_ranks_worker import ZERO_3
+from tests.slow_params import slow_but
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.errors import MinibatchError
 from worker.engine.metrics.replay_gate import check_replay_gate
@@ -22,10 +23,11 @@ SLOW = pytest.mark.slow
 NFT = {"name": "diffusion_nft", "num_noise_levels": 3, "kl_coefficient": 0.2, "beta": 0.5}
 DPO = {"name": "diffusion_dpo", "num_noise_levels": 3, "num_preferences": 2, "beta": 5.0}
 FAST = {"name": "flow_grpo_fast", "window_size": 2, "clip_range": 0.2}
+FLOW = {"name": "reward_flow", "num_gradient_steps": 2, "kl_coefficient": 0.3}
 DANCE = {"name": "dance_grpo", "clip_range": 0.2, "timestep_fraction": 0.7}
 
 
-@pytest.mark.parametrize("algorithm", [NFT, DPO, FAST], ids=lambda algorithm: algorithm["name"])
+@pytest.mark.parametrize("algorithm", slow_but([NFT, FAST], [NFT, DPO, FAST]), ids=lambda algorithm: algorithm["name"])
 def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
     make_setup: SetupMaker, algorithm: dict[str, Any]
 ) -> None:
@@ -38,7 +40,7 @@ def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
     assert together.version(1).sha256 == separate.version(1).sha256 != setup.version.sha256
 
 
-@pytest.mark.parametrize("algorithm", [NFT, DPO], ids=lambda algorithm: algorithm["name"])
+@pytest.mark.parametrize("algorithm", slow_but([DPO], [NFT, DPO]), ids=lambda algorithm: algorithm["name"])
 def test_the_size_of_micro_batches_does_not_change_the_loss(make_setup: SetupMaker, algorithm: dict[str, Any]) -> None:
     drawn = make_setup(algorithm=algorithm)
     losses = []
@@ -146,7 +148,7 @@ def test_groups_of_another_size_are_refused(make_setup: SetupMaker) -> None:
         setup.accumulate(setup.trainer(), other.groups[:1])
 
 
-@pytest.mark.parametrize("algorithm", [NFT, DPO], ids=lambda algorithm: algorithm["name"])
+@pytest.mark.parametrize("algorithm", slow_but([NFT], [NFT, DPO]), ids=lambda algorithm: algorithm["name"])
 def test_resuming_the_forward_process_is_bitwise_equal(
     make_setup: SetupMaker, algorithm: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -187,7 +189,7 @@ def test_older_policy_and_average_are_the_same_in_every_zero_stage(
 
 @pytest.mark.parametrize(
     "algorithm",
-    [DPO, {"name": "reward_flow", "num_gradient_steps": 2, "kl_coefficient": 0.3}],
+    slow_but([FLOW], [DPO, FLOW]),
     ids=lambda algorithm: algorithm["name"],
 )
 def test_blocks_recomputed_in_zero_3_keep_the_gradients_of_all_forward_passes_of_a_backward(

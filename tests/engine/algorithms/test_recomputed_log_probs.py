@@ -10,6 +10,7 @@ from tests.engine.algorithms.conftest import SetupMaker
 from tests.engine.algorithms.stale_batch import ALGORITHMS, SECTIONS, passes, train
 from tests.engine.replay_recorder import record_replays
 from tests.engine.training_setup import TrainingSetup
+from tests.slow_params import slow_but
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 from worker.scheduling.planning.algorithm_passes import AlgorithmPasses
@@ -55,7 +56,7 @@ def weights(trainer: TrainerRank) -> torch.Tensor:
     return torch.cat([parameter.detach().flatten() for parameter in trainer._trainable.values()]).double()
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", slow_but(["mix_grpo", "grpo_guard"], ALGORITHMS))
 def test_in_fp32_the_trainers_log_probs_train_as_rollouts_do(make_setup: SetupMaker, name: str) -> None:
     ends, start = [], torch.empty(0)
     for sampling in ({}, TRAINER):
@@ -69,7 +70,7 @@ def test_in_fp32_the_trainers_log_probs_train_as_rollouts_do(make_setup: SetupMa
     assert float((ends[1] - ends[0]).norm()) < 1e-2 * moved
 
 
-@pytest.mark.parametrize("name", ["flow_grpo", "grpo_guard", "flow_dppo"])
+@pytest.mark.parametrize("name", slow_but(["flow_grpo", "flow_dppo"], ["flow_grpo", "grpo_guard", "flow_dppo"]))
 def test_what_rollout_rounds_differently_clips_pairs_unless_the_trainer_recomputes(
     make_setup: SetupMaker, name: str
 ) -> None:
@@ -86,7 +87,7 @@ def test_what_rollout_rounds_differently_clips_pairs_unless_the_trainer_recomput
     assert clipped["rollout"] > 0.3
 
 
-@pytest.mark.parametrize("name", ["flow_grpo", "grpo_guard"])
+@pytest.mark.parametrize("name", slow_but(["grpo_guard"], ["flow_grpo", "grpo_guard"]))
 def test_recomputed_log_probs_do_not_depend_on_what_rollout_stored(make_setup: SetupMaker, name: str) -> None:
     """In every optimizer step of the batch, whether they are taken from the pass, replayed or recorded."""
     ends = []
@@ -101,12 +102,14 @@ def test_recomputed_log_probs_do_not_depend_on_what_rollout_stored(make_setup: S
     assert float((ends[1] - ends[0]).norm()) < 1e-2 * float((ends[0] - start).norm())
 
 
-@pytest.mark.parametrize("batch", [(1, 1), (1, 3), (2, 1), (2, 2)], ids=str)
-@pytest.mark.parametrize("name", ["flow_grpo", "grpo_guard"])
+@pytest.mark.parametrize(
+    ("num_minibatches", "num_epochs"), slow_but([(1, 1), (2, 2)], [(1, 1), (1, 3), (2, 1), (2, 2)])
+)
+@pytest.mark.parametrize("name", slow_but(["grpo_guard"], ["flow_grpo", "grpo_guard"]))
 def test_as_many_pairs_are_recomputed_as_the_planner_counts(
-    make_setup: SetupMaker, monkeypatch: pytest.MonkeyPatch, name: str, batch: tuple[int, int]
+    make_setup: SetupMaker, monkeypatch: pytest.MonkeyPatch, name: str, num_minibatches: int, num_epochs: int
 ) -> None:
-    sizes = dict(zip(("num_minibatches", "num_epochs_per_batch"), batch, strict=True))
+    sizes = {"num_minibatches": num_minibatches, "num_epochs_per_batch": num_epochs}
     setup = setup_of(make_setup, name, TRAINER, batch=SECTIONS["batch"] | sizes)
     trainer, replayed = setup.trainer(), record_replays(monkeypatch)
     num_trained = 0

@@ -7,6 +7,7 @@ import pytest
 
 from tests.engine.algorithms.conftest import SetupMaker
 from tests.engine.training_setup import TrainingSetup
+from tests.slow_params import slow_but
 from worker.contracts.algorithms import ALGORITHM_SPECS
 from worker.engine.errors import MinibatchError
 from worker.engine.types import GroupBatch
@@ -49,7 +50,7 @@ def test_every_algorithm_that_groups_may_be_left_out_for_is_covered() -> None:
     assert set(EXACT) == {name for name, kind in ALGORITHM_SPECS.items() if kind.ignores_equal_rewards}
 
 
-@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("name", slow_but(["mix_grpo", "dance_grpo", "diffusion_dpo"], EXACT))
 def test_skipping_gives_bitwise_the_same_weights(make_setup: SetupMaker, name: str) -> None:
     setup = setup_of(make_setup, name, **EXACT[name])
     trained, skipped = with_and_without(setup)
@@ -57,7 +58,7 @@ def test_skipping_gives_bitwise_the_same_weights(make_setup: SetupMaker, name: s
     assert weights_after(setup, setup.groups, 2) != trained, "a group with spread makes a difference"
 
 
-@pytest.mark.parametrize("name", ["flow_grpo", "flow_dppo"])
+@pytest.mark.parametrize("name", slow_but(["flow_dppo"], ["flow_grpo", "flow_dppo"]))
 def test_with_a_kl_penalty_skipping_leaves_it_out(make_setup: SetupMaker, name: str) -> None:
     trained, skipped = with_and_without(setup_of(make_setup, name, **EXACT[name], kl_coefficient=0.1))
     assert trained != skipped

@@ -12,8 +12,9 @@ import pytest
 import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
-from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.stacked import latents_of, means_of, next_latents_of
+from tests.engine.training_setup import shared_version
+from tests.slow_params import slow_but
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import lora_disabled
@@ -31,6 +32,8 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "guard on dance": ({"name": "grpo_guard", "clip_range": 1e-3}, "dance"),
     "dppo": ({"name": "flow_dppo", "divergence_bound": 1e-4}, "flow"),
 }
+QUICK = ("cps", "mix", "guard on dance", "dppo")
+"""Every kernel and every way to bound a step."""
 
 
 @dataclass
@@ -103,14 +106,14 @@ def expected_sums(spec: RunSpec, model: ModelAdapter, groups: list[GroupBatch]) 
     return sums
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", slow_but(QUICK, CASES))
 @torch.no_grad()
 def test_sums_over_the_pairs_are_the_papers_formulas(make_setup: SetupMaker, case: str) -> None:
     """The trained policy is not the one that drew, so that no ratio is 1 and no divergence 0."""
     algorithm, kernel = CASES[case]
     setup = make_setup(algorithm=algorithm | {"kl_coefficient": BETA}, sampling={"sde_type": kernel})
     trainer = setup.trainer()
-    trainer.load_version(perturbed_version(setup.spec, setup.path, seed=2))
+    trainer.load_version(shared_version(setup.spec, setup.path, seed=2))
     with torch.enable_grad():
         stats = setup.accumulate(trainer, fresh=False)
     trainer.abort()
