@@ -207,6 +207,9 @@ def test_an_exported_lora_holds_every_trained_tensor_bit_for_bit(
     assert all(torch.equal(stored.tensors[name], own[name]) for name in own)
 
 
+@pytest.mark.parametrize(
+    "checkpoint", slow_but([ModelFamily.HUNYUAN_VIDEO, ModelFamily.WAN22], KINDS), indirect=True, ids=str
+)
 def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
     process_group: None, checkpoint: tuple[ModelFamily, str]
 ) -> None:

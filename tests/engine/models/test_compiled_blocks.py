@@ -20,6 +20,7 @@ from tests.engine.fixed_trajectories import draw_groups
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import run_spec_of
 from tests.engine.sharing_embeddings import load_sampler, trainer_rank
+from tests.slow_params import slow_but
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.performance import WITHOUT_ATTENTION_CHOICE
@@ -121,14 +122,11 @@ def assert_bounded(model: ModelAdapter, number: int) -> None:
     assert min(found.values()) > 0 and max(found.values()) <= MAX_GRAPHS / 2
 
 
-OF_FULL_TESTS = (ModelFamily.FLUX2_KLEIN, ModelFamily.WAN22)
-"""Families with the blocks of another one."""
+QUICK = (ModelFamily.SD3, ModelFamily.Z_IMAGE, ModelFamily.WAN)
+"""Joint streams, one stream, and cross-attention of clips."""
 
 
-@pytest.mark.parametrize(
-    "family",
-    [pytest.param(each, marks=[pytest.mark.slow] if each in OF_FULL_TESTS else []) for each in FAMILY_TRAITS],
-)
+@pytest.mark.parametrize("family", slow_but(QUICK, FAMILY_TRAITS))
 def test_every_block_is_one_graph(checkpoint_of: CheckpointOf, family: ModelFamily) -> None:
     spec = spec_of(family)
     predict(compiled_model(spec, checkpoint_of(family)), spec, num_rows=2, num_words=3, is_training=True)

@@ -12,6 +12,7 @@ from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import load_family, noise_for, run_one_batch, run_spec_of, sampling_of
 from tests.engine.sharing_embeddings import load_sampler, trainer_rank
+from tests.slow_params import slow_but
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
@@ -34,6 +35,8 @@ pytestmark = pytest.mark.usefixtures("restored_libraries")
 
 COMPILED = PerformanceSpec(compilation=Compilation.AOT_EAGER)
 CHOOSING = [family for family in FAMILY_TRAITS if family not in WITHOUT_ATTENTION_CHOICE]
+QUICK = [family for family in CHOOSING if family not in (ModelFamily.FLUX2_KLEIN, ModelFamily.WAN22)]
+"""Without those that have the blocks of another family."""
 
 
 def velocity(model: ModelAdapter) -> torch.Tensor:
@@ -66,7 +69,7 @@ def test_every_familys_blocks_are_compiled(checkpoint_of: CheckpointOf, family: 
         assert len(compiled) >= 2, "the tiny models have two blocks at least"
 
 
-@pytest.mark.parametrize("family", CHOOSING)
+@pytest.mark.parametrize("family", slow_but(QUICK, CHOOSING))
 def test_an_attention_backend_reaches_every_block_and_predicts_the_same(
     checkpoint_of: CheckpointOf, family: ModelFamily
 ) -> None:
@@ -89,7 +92,7 @@ def test_a_backend_that_is_not_installed_is_refused(checkpoint_of: CheckpointOf)
         use_kernels(transformer, PerformanceSpec(attention=AttentionBackend.FLASH), torch.device("cuda"))
 
 
-@pytest.mark.parametrize("backend", NOT_ON_A_CPU)
+@pytest.mark.parametrize("backend", slow_but([AttentionBackend.CUDNN, AttentionBackend.FLASH], NOT_ON_A_CPU))
 def test_an_accelerators_backend_is_left_off_on_a_cpu(checkpoint_of: CheckpointOf, backend: AttentionBackend) -> None:
     wanted = PerformanceSpec(attention=backend)
     chosen = load_family(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN), device="cpu", performance=wanted)
@@ -97,7 +100,7 @@ def test_an_accelerators_backend_is_left_off_on_a_cpu(checkpoint_of: CheckpointO
 
 
 @pytest.mark.parametrize("batched", [False, True])
-@pytest.mark.parametrize("family", CHOOSING)
+@pytest.mark.parametrize("family", slow_but(QUICK, CHOOSING))
 def test_a_backend_without_masks_is_refused_exactly_where_the_transformer_masks(
     checkpoint_of: CheckpointOf, family: ModelFamily, batched: bool
 ) -> None:

@@ -21,11 +21,15 @@ from tests.engine.models.family_checks import (
     sampling_of,
     with_random_lora,
 )
+from tests.engine.rank_processes import selected_cases
+from tests.slow_params import slow_but
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.engine.models.lora import lora_parameters
 
 WITH_UNIPC = {ModelFamily.WAN, ModelFamily.WAN22}
+QUICK = (ModelFamily.FLUX, ModelFamily.QWEN_IMAGE, ModelFamily.WAN)
+"""Embedded guidance, true guidance of pictures, and clips."""
 
 
 def export(family: ModelFamily, checkpoint: str, folder: Path) -> torch.Tensor:
@@ -56,12 +60,12 @@ def export(family: ModelFamily, checkpoint: str, folder: Path) -> torch.Tensor:
 
 @pytest.fixture(scope="module")
 def drawn(
-    checkpoint_of: CheckpointOf, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, checkpoint_of: CheckpointOf, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[ModelFamily, tuple[torch.Tensor, torch.Tensor]]:
     """The clean latents of each family: drawn by the adapter, and by the user."""
     folder = tmp_path_factory.mktemp("exports")
     ours: dict[ModelFamily, torch.Tensor] = {}
-    for family in FAMILY_TRAITS:
+    for family in selected_cases(request, "family"):
         (folder / family).mkdir()
         ours[family] = export(family, checkpoint_of(family), folder / family)
     command = [sys.executable, "-m", "tests.engine.models.plain_diffusers_user", str(folder)]
@@ -69,7 +73,7 @@ def drawn(
     return {family: (latents, torch.load(folder / family / "drawn.pt")) for family, latents in ours.items()}
 
 
-@pytest.mark.parametrize("family", FAMILY_TRAITS)
+@pytest.mark.parametrize("family", slow_but(QUICK, FAMILY_TRAITS))
 def test_a_user_of_the_exported_lora_draws_what_the_run_drew(
     drawn: dict[ModelFamily, tuple[torch.Tensor, torch.Tensor]], family: ModelFamily
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import run_spec_of
+from tests.slow_params import slow_but
 from worker.contracts.embedding_room import FILE_ENDING, FOLDER_VARIABLE
 from worker.contracts.names import ModelFamily
 from worker.contracts.prompts import parse_prompts
@@ -62,7 +63,7 @@ def of_checkpoint(spec: RunSpec, path: str) -> Workload:
     return replace(work, profile=replace(work.profile, embedding=embedding, text_tokens=num_tokens))
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+@pytest.mark.parametrize("dtype", slow_but(["bf16"], ["fp32", "bf16"]))
 @pytest.mark.parametrize("family", ModelFamily)
 def test_the_predicted_bytes_are_those_of_the_files_that_are_written(
     checkpoint_of: CheckpointOf, family: ModelFamily, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

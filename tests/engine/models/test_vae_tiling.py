@@ -90,6 +90,9 @@ def test_samples_in_tiles_are_those_of_diffusers_and_not_whole_ones(checkpoint: 
     assert ours.pictures.shape == whole.pictures.shape and not np.array_equal(ours.pictures, whole.pictures)
 
 
+@pytest.mark.parametrize(
+    "checkpoint", slow_but([ModelFamily.FLUX, ModelFamily.HUNYUAN_VIDEO], (*ModelFamily, TI2V)), indirect=True, ids=str
+)
 def test_a_gradient_through_tiles_is_that_of_the_pixels(checkpoint: tuple[ModelFamily, str]) -> None:
     """Reward feedback trains through the decoder, whose tiles are blended in place."""
     family, _ = checkpoint
@@ -124,7 +127,11 @@ def test_where_the_spec_leaves_it_open_only_hunyuan_video_decodes_in_tiles(check
     assert isinstance(whole._pipeline.vae, AutoencoderKLHunyuanVideo) and not whole._pipeline.vae.use_tiling
 
 
-@pytest.mark.parametrize("family", [ModelFamily.WAN, ModelFamily.HUNYUAN_VIDEO, ModelFamily.QWEN_IMAGE], ids=str)
+@pytest.mark.parametrize(
+    "family",
+    slow_but([ModelFamily.QWEN_IMAGE], [ModelFamily.WAN, ModelFamily.HUNYUAN_VIDEO, ModelFamily.QWEN_IMAGE]),
+    ids=str,
+)
 def test_tiles_are_as_large_as_diffusers_makes_them(family: ModelFamily, checkpoint_of: CheckpointOf) -> None:
     model = load_family(family, checkpoint_of(family), sampling=sampling_of(family, vae_tiling=VaeTiling.ENABLED))
 
@@ -140,7 +147,7 @@ def test_tiles_are_as_large_as_diffusers_makes_them(family: ModelFamily, checkpo
     assert not np.array_equal(*decoded(256, 288))
 
 
-@pytest.mark.parametrize("vae_tiling", list(VaeTiling))
+@pytest.mark.parametrize("vae_tiling", slow_but([VaeTiling.ENABLED, VaeTiling.AUTO], VaeTiling))
 def test_rollout_evaluation_and_feedback_decode_as_the_spec_says(
     process_group: None, monkeypatch: pytest.MonkeyPatch, vae_tiling: VaeTiling
 ) -> None:
