@@ -16,12 +16,14 @@ from tests.bench.gpu.stages.spread import largest_lane
 from tests.bench.gpu.trainer_ranks import CASES, WITH_TSP, WITHOUT_TSP, RankCase, _passes, rank_spec
 from tests.bench.rank_devices import device_of_rank, inherited_mask
 from tests.engine.gpu_bench.speaking_ranks import FAILS
+from tests.slow_params import slow_but
 from worker.contracts.performance import ContextParallel
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.scheduling.profiles.hardware import H100
 from worker.scheduling.profiles.known_models import profile_of
 
+ALL_WEIGHTS = RankCase("all weights", 3, tuning="full")
 RANKS = "tests.engine.gpu_bench.speaking_ranks"
 
 
@@ -59,7 +61,7 @@ def test_a_mask_of_fewer_cards_than_ranks_is_refused() -> None:
         device_of_rank("3", 1)
 
 
-@pytest.mark.parametrize("case", [RankCase("LoRA", 3), RankCase("all weights", 3, tuning="full")])
+@pytest.mark.parametrize("case", slow_but([ALL_WEIGHTS], [RankCase("LoRA", 3), ALL_WEIGHTS]))
 def test_zero_3_trains_the_weights_that_lie_on_the_device(bench: GpuBench, process_group: None, case: RankCase) -> None:
     """One rank holds all of the shards."""
     loaded = main_model(bench)

@@ -15,6 +15,7 @@ from tests.bench.gpu.stage_runner import GpuBench
 from tests.bench.gpu.stages import gate_statistics
 from tests.bench.gpu.stages.gate_statistics import gate_row, gate_spec, replayed
 from tests.engine.gpu_bench.conftest import RunStages
+from tests.slow_params import slow_but
 from worker.contracts.names import ModelFamily, SdeType
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.models.pipeline_loading import _skeleton
@@ -37,7 +38,7 @@ def test_every_family_is_measured_once(shapes: Shapes) -> None:
     assert sorted(families) == sorted(ModelFamily)
 
 
-@pytest.mark.parametrize("model", FOUR_BLOCKS, ids=lambda model: model.family.value)
+@pytest.mark.parametrize("model", slow_but(FULL.others, FOUR_BLOCKS), ids=lambda model: model.family.value)
 def test_four_blocks_of_a_published_model_are_built_at_its_width(model: BenchModel, tmp_path: Path) -> None:
     """On the meta device: no weight has memory."""
     base_model = BaseModelSpec(path=model.hub_id, family=model.family)
@@ -58,7 +59,7 @@ def _built(folder: Path, component: str) -> Any:
     return _skeleton(str(folder), component, class_name)
 
 
-@pytest.mark.parametrize("model", FULL.only_gate, ids=lambda model: model.family.value)
+@pytest.mark.parametrize("model", slow_but(FULL.only_gate[-1:], FULL.only_gate), ids=lambda model: model.family.value)
 def test_a_narrow_model_of_published_configuration_is_drawn_from_and_replayed(
     bench: GpuBench, process_group: None, model: BenchModel
 ) -> None:

@@ -13,6 +13,7 @@ from tests.bench.gpu.stages.gate_statistics import NUM_STEPS, gate_row, gate_spe
 from tests.bench.gpu.stages.training import Step, measure_step
 from tests.engine.fixed_trajectories import perturbed_version
 from tests.engine.gpu_bench.conftest import RunStages
+from tests.slow_params import slow_but
 from worker.contracts.names import RewardName, SdeType
 from worker.scheduling.profiles.scorer_costs import SCORERS
 
@@ -42,7 +43,7 @@ def test_an_optimizer_step_is_measured_with_what_it_holds_against_the_plan(
     assert weights["measured"] == pytest.approx(weights["planned"], rel=0.1)
 
 
-@pytest.mark.parametrize("kernel", SdeType)
+@pytest.mark.parametrize("kernel", slow_but([SdeType.FLOW], SdeType))
 def test_replay_of_every_step_is_compared_element_by_element_with_rollout(
     bench: GpuBench, process_group: None, kernel: SdeType
 ) -> None:

@@ -14,8 +14,8 @@ from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 
 NUM_PAIRS = 24
-STAGES = pytest.mark.parametrize("stage", slow_but([0, 2, 3], range(4)))
-FEW_STAGES = pytest.mark.parametrize("stage", slow_but([0, 2], range(4)))
+STAGES = pytest.mark.parametrize("stage", slow_but([0, 3], range(4)))
+FEW_STAGES = pytest.mark.parametrize("stage", slow_but([2], range(4)))
 """A pass in ZeRO 3 takes ten times as long as in the others."""
 TrainerMaker = Callable[..., TrainerRank]
 

@@ -96,7 +96,7 @@ def one_pair_at_a_time(make_spec: Callable[..., RunSpec], trainer: TrainerRank, 
 
 @TSP
 @PRECISIONS
-@pytest.mark.parametrize("world_size", [1, 2, 4])
+@pytest.mark.parametrize("world_size", slow_but([2], [1, 2, 4]))
 def test_the_mean_of_the_ranks_gradients_is_the_gradient_of_the_loop_over_single_pairs(
     make_rank: Callable[..., TrainerRank],
     make_spec: Callable[..., RunSpec],
@@ -115,7 +115,7 @@ def test_the_mean_of_the_ranks_gradients_is_the_gradient_of_the_loop_over_single
 
 
 @PRECISIONS
-@pytest.mark.parametrize("num_of_first", [0, 1, 2, 11])
+@pytest.mark.parametrize("num_of_first", slow_but([0, 2], [0, 1, 2, 11]))
 def test_the_mean_of_two_ranks_gradients_is_that_of_one_rank_however_unevenly_they_share(
     make_rank: Callable[..., TrainerRank], fixed: FixedBatch, precision: str, bound: float, num_of_first: int
 ) -> None:

@@ -28,7 +28,7 @@ TrainerMaker = Callable[..., TrainerRank]
 SpecMaker = Callable[..., RunSpec]
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+@pytest.mark.parametrize("dtype", slow_but(["bf16"], ["fp32", "bf16"]))
 def test_a_lent_lane_draws_the_rollout_lanes_bits(
     make_trainer: TrainerMaker,
     make_spec: SpecMaker,

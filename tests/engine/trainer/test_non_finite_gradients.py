@@ -10,6 +10,7 @@ import torch
 
 from tests.engine.rank_processes import run_rank_processes
 from tests.engine.sharing_embeddings import trainer_rank
+from tests.slow_params import slow_but
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError
@@ -20,14 +21,17 @@ from worker.engine.types import GroupBatch
 
 NUM_PAIRS = 24
 TrainerMaker = Callable[..., TrainerRank]
+QUICK = (ZeroConfig.ZERO0, ZeroConfig.ZERO2, ZeroConfig.ZERO3_CPUOFFLOAD)
 CASES = [
     pytest.param(
         config,
         dtype,
         tuning,
         id=f"{config}-{dtype}-{tuning}",
-        # Always tested where DeepSpeed by itself would apply such gradients; the others in `make test-full`.
-        marks=() if (dtype, tuning) == ("bf16", "full") or config.stage == 0 else pytest.mark.slow,
+        # Some are always tested where DeepSpeed by itself would apply such gradients; the others in `make test-full`.
+        marks=()
+        if config in QUICK and ((dtype, tuning) == ("bf16", "full") or config.stage == 0)
+        else pytest.mark.slow,
     )
     for config in ZeroConfig
     for dtype in ("fp32", "bf16")
@@ -95,7 +99,7 @@ def test_a_gradient_that_is_not_finite_is_never_applied(
     assert trainer.version(2).sha256 == undisturbed.version(2).sha256, "the next step is as if it had never happened"
 
 
-@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+@pytest.mark.parametrize("stage", slow_but([0, 3], range(4)))
 def test_weights_that_are_not_finite_are_neither_published_nor_saved(
     make_trainer: TrainerMaker, stage: int, tmp_path: Path
 ) -> None:
@@ -110,7 +114,7 @@ def test_weights_that_are_not_finite_are_neither_published_nor_saved(
     assert not (tmp_path / "checkpoint").exists()
 
 
-@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+@pytest.mark.parametrize("stage", slow_but([0, 3], range(4)))
 def test_moments_that_are_not_finite_are_not_saved(
     make_trainer: TrainerMaker, groups: list[GroupBatch], stage: int, tmp_path: Path
 ) -> None:

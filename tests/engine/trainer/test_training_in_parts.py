@@ -10,6 +10,7 @@ import torch
 from tests.engine.small_device import MESSAGE, NoMemoryFor, no_memory_for
 from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.training_setup import TrainingSetup
+from tests.slow_params import slow_but
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import DeviceMemoryError, OpenGradientsLostError
@@ -33,7 +34,7 @@ def gradient_of(setup: TrainingSetup, trainer: TrainerRank) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("in_backward", [False, True], ids=["forward", "backward"])
-@pytest.mark.parametrize("zero", [{}, pytest.param({"deepspeed": {"config": "zero1"}}, id="zero1")])
+@pytest.mark.parametrize("zero", slow_but([{}], [{}, {"deepspeed": {"config": "zero1"}}]), ids=["zero0", "zero1"])
 def test_micro_batches_are_trained_in_parts_with_the_gradients_of_whole_ones(
     setup_of: SetupMaker, zero: dict[str, Any], in_backward: bool
 ) -> None:
@@ -94,7 +95,7 @@ def full(*_: Any, **__: Any) -> None:
     raise torch.OutOfMemoryError(MESSAGE)
 
 
-@pytest.mark.parametrize("config", ["zero0", "zero2"])
+@pytest.mark.parametrize("config", slow_but(["zero2"], ["zero0", "zero2"]))
 def test_an_optimizer_step_without_memory_says_what_to_change(setup_of: SetupMaker, config: str) -> None:
     setup = setup_of(deepspeed={"config": config})
     trainer = setup.trainer()

@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests.slow_params import slow_but
 from worker.engine.errors import CheckpointError, MinibatchError
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
@@ -29,7 +30,7 @@ def losses_of_steps(trainer: TrainerRank, groups: list[GroupBatch], num_steps: i
     return losses
 
 
-@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+@pytest.mark.parametrize("stage", slow_but([0, 3], range(4)))
 def test_resuming_is_bitwise_equal_on_one_rank(
     make_trainer: TrainerMaker, groups: list[GroupBatch], tmp_path: Path, stage: int
 ) -> None:
@@ -45,7 +46,7 @@ def test_resuming_is_bitwise_equal_on_one_rank(
     assert 0 < num_bytes < 2_000_000
 
 
-@pytest.mark.parametrize("stage", [0, 1, 3])
+@pytest.mark.parametrize("stage", slow_but([3], [0, 1, 3]))
 def test_a_checkpoint_from_before_the_first_step_undoes_all_steps(
     make_trainer: TrainerMaker, groups: list[GroupBatch], tmp_path: Path, stage: int
 ) -> None:
@@ -56,7 +57,9 @@ def test_a_checkpoint_from_before_the_first_step_undoes_all_steps(
     assert (losses_of_steps(trainer, groups, 2), trainer.version(1).sha256) == expected
 
 
-@pytest.mark.parametrize("config", ["zero0", "zero2", "zero3", "zero3_cpuoffload"])
+@pytest.mark.parametrize(
+    "config", slow_but(["zero2", "zero3_cpuoffload"], ["zero0", "zero2", "zero3", "zero3_cpuoffload"])
+)
 def test_files_hold_weights_and_moments_by_parameter_name_and_nothing_is_pickled(
     make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedShard, tmp_path: Path, config: str
 ) -> None:

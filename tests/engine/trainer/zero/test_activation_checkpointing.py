@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
+from tests.slow_params import slow_but
 from worker.engine.errors import ModelLoadError
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.trainer.zero.activation_checkpointing import recompute_blocks
@@ -33,7 +34,7 @@ def gradient_and_passes(
 
 
 @pytest.mark.parametrize(
-    "config", ["zero0", "zero2", pytest.param("zero3", marks=pytest.mark.slow), "zero3_cpuoffload"]
+    "config", slow_but(["zero2", "zero3_cpuoffload"], ["zero0", "zero2", "zero3", "zero3_cpuoffload"])
 )
 def test_gradients_are_the_same_as_without_recomputation(
     make_trainer: TrainerMaker, groups: list[GroupBatch], config: str
