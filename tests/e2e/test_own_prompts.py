@@ -20,6 +20,7 @@ def run_with_lora(rest: Rest) -> str:
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_own_prompts_are_drawn_on_a_lane_that_is_free_again_afterwards(rest: Rest, run_with_lora: str) -> None:
     wait_until(lambda: rest.num_lanes_held() == 0, "a pool without holders", 60)

@@ -30,6 +30,7 @@ def colocated(rest: Rest, num_trainer: int, num_batches: int) -> dict[str, Any]:
     return spec
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_run_waits_is_moved_to_the_front_takes_fewer_lanes_and_starts(
     rest: Rest, runs_page: RunsPage, tmp_path: Path

@@ -71,6 +71,7 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
     check_tiling(driven)
 
 
+@pytest.mark.slow
 def test_a_stop_that_takes_too_long_gives_up_the_batch_and_keeps_the_last_checkpoint(
     drive: Drive, make_spec: MakeSpec, tmp_path: Path
 ) -> None:
