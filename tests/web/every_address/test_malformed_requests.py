@@ -108,7 +108,7 @@ def _problem_of(found: Any, seconds: float = 0.0) -> str:
 # The few of `make test` are the same each time; those of `make test-full` are others.
 @pytest.mark.parametrize(
     ("num_requests", "num_read", "seed"),
-    [(300, 2, "few"), pytest.param(10_000, 10, "", marks=pytest.mark.slow)],
+    [(100, 2, "few"), pytest.param(10_000, 10, "", marks=pytest.mark.slow)],
     ids=["few", "many"],
 )
 def test_no_malformed_request_makes_the_server_fail(

@@ -23,6 +23,7 @@ def wait_for(expected: set[str]) -> None:
         time.sleep(0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_a_node_that_died_hides_none_of_the_others(settings: Settings) -> None:
     with ray_head(settings) as cluster:

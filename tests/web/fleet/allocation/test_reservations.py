@@ -80,14 +80,14 @@ def starts(queue: Sequence[Job], decide: Decide) -> dict[int, float]:
     return found
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(queue=jobs)
 def test_with_backfill_nobody_starts_later_than_without_when_ends_keep_to_their_forecast(queue: list[Job]) -> None:
     without, with_it = starts(queue, in_order), starts(queue, with_backfill)
     assert all(with_it[job.run] <= without[job.run] for job in queue)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(queue=jobs)
 def test_with_backfill_nobody_starts_later_than_without_when_no_end_is_known(queue: list[Job]) -> None:
     blind = [replace(job, is_forecast=False) for job in queue]
@@ -95,7 +95,7 @@ def test_with_backfill_nobody_starts_later_than_without_when_no_end_is_known(que
     assert all(with_it[job.run] <= without[job.run] for job in queue)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(queue=jobs)
 def test_runs_start_when_the_forecast_says(queue: list[Job]) -> None:
     bands = start_bands(POOL, [], [job.demand for job in queue])

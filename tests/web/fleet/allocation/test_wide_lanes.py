@@ -254,7 +254,7 @@ def test_every_card_is_in_one_group_of_its_likes(found: list[FreeLane], size: in
         assert size == 1 or len(alone) < size, "as many cards as make a group do"
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     steps=st.lists(
         st.one_of(st.integers(1, 4), st.sampled_from(["hold", "free", "fault", "mend", "round"])), max_size=12

@@ -145,7 +145,7 @@ def expected_pool(lane: Lane) -> str:
 class EachLaneIsInOnePool(TestCase):
     """A sequence of label changes, pool changes, new lanes and held lanes."""
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=15, deadline=None)
     @given(
         st.lists(
             st.one_of(

@@ -198,7 +198,7 @@ cards = st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), unique_by=
 rounds = st.lists(st.dictionaries(st.sampled_from(["n0", "n1", "n2"]), cards, max_size=3), min_size=1, max_size=6)
 
 
-@settings(max_examples=60, deadline=timedelta(seconds=5), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=timedelta(seconds=5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rounds=rounds)
 def test_whatever_is_reported_each_card_is_one_row_in_at_most_one_lane_of_its_node(
     rounds: list[dict[str, list[tuple[str, bool]]]],

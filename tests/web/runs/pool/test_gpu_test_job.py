@@ -22,6 +22,7 @@ from worker.contracts.node_reports import GPU_TRACE_VARIABLE
 ROOT = Path(__file__).resolve().parents[4]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_job_tests_a_gpu_with_its_peer_and_returns_it(cluster: FakeCluster, live_server: Any) -> None:
     post_node(alive("gpu0"), card("GPU-a", 0), card("GPU-b", 1))

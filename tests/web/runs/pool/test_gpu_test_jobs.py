@@ -224,7 +224,7 @@ EVENTS = (
 class EveryPath(DjangoTestCase):
     """Hypothesis's own test case, which begins each example with an empty database."""
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=20, deadline=None)
     @given(st.lists(st.sampled_from(EVENTS), max_size=14))
     def test_in_the_end_both_lanes_are_free(self, events: list[str]) -> None:
         """Whatever happens: once all is well and the jobs that were stopped are over, nothing is held, no test is

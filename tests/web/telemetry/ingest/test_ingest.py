@@ -151,7 +151,7 @@ def test_a_driver_that_goes_back_supersedes_its_own_points(driver: Any, event: M
     assert list(kept) == [(1, 1.0), (2, 2.0)]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(slices=st.lists(st.tuples(st.integers(0, 11), st.integers(1, 12)), max_size=12))
 def test_any_split_and_repeat_gives_the_same_stream(driver: Any, event: Make, slices: list[tuple[int, int]]) -> None:
     """Batches start anywhere up to the mark, overlap and repeat; the end is sent last."""
