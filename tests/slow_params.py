@@ -1,9 +1,13 @@
-"""Parameters of a matrix of which `make test` runs a few; `make test-full` runs all."""
+"""How much `make test` tries of what `make test-full` tries in full: parameters of a matrix, examples of a property."""
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
+
+FULL = "TANDEM_TEST_FULL"
+"""The variable that `deploy/make/checks.py` sets for `make test-full`."""
 
 
 def slow_but(quick: Iterable[Any], values: Iterable[Any]) -> list[Any]:
@@ -18,9 +22,9 @@ def slow_but(quick: Iterable[Any], values: Iterable[Any]) -> list[Any]:
     return [value if value in quick else _slow(value) for value in values]
 
 
-def num_examples(few: int, many: int) -> pytest.MarkDecorator:
-    """The argument `num_examples` of a test of a property: `few`, and `many` in `make test-full`."""
-    return pytest.mark.parametrize("num_examples", [few, _slow(many)])
+def examples(few: int, many: int) -> int:
+    """How many examples a property is tried with: `few` in `make test`, `many` in `make test-full`."""
+    return many if os.environ.get(FULL) else few
 
 
 def _slow(value: Any) -> Any:

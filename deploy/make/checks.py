@@ -151,6 +151,8 @@ def main(group: str) -> int:
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             # Several sequences share the cores; a pool of threads in each process would only take them from the others.
             "OMP_NUM_THREADS": "1",
+            # Properties are tried with more examples (`tests/slow_params.py`).
+            "TANDEM_TEST_FULL": "1" if group == "test-full" else "",
         }
         results = run_all(GROUPS[group], environment)
     print("\n=== summary")

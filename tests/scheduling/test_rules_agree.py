@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.scheduling.pools import GANG_KINDS, LANE_KINDS
 from tests.scheduling.run_settings import Settings
 from tests.scheduling.strategies import algebra_of
+from tests.slow_params import examples
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
 from worker.scheduling.core.lane_table import Lane
@@ -163,13 +164,13 @@ def check_forecasts(run: Settings, seed: int, num_lanes: int, num_fragments: int
         assert end == pytest.approx(times[batch], abs=EXACT * max(times.values()))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40, 150), deadline=None)
 @given(run=runs(max_staleness=0, num_rollout=st.integers(1, 5)), seed=seeds)
 def test_forecasts_of_strict_runs_come_true(run: Settings, seed: int) -> None:
     check_forecasts(run, seed, num_lanes=0, num_fragments=0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40, 150), deadline=None)
 @given(
     run=runs(max_staleness=0, num_rollout=st.integers(1, 5)),
     seed=seeds,
@@ -182,14 +183,14 @@ def test_forecasts_of_a_lending_plan_come_true_in_strict_runs_that_follow_it(
     check_forecasts(run, seed, num_lanes, num_fragments)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40, 150), deadline=None)
 @given(run=runs(max_staleness=1, num_rollout=st.just(1)), seed=seeds)
 def test_forecasts_at_staleness_1_come_true_with_one_rollout_lane(run: Settings, seed: int) -> None:
     """With several rollout lanes, or with lending, they are approximations: see `forecast/test_forecast`."""
     check_forecasts(run, seed, num_lanes=0, num_fragments=0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40, 150), deadline=None)
 @given(
     run=runs(max_staleness=0, num_rollout=st.integers(1, 5), is_uneven=True),
     seed=seeds,
@@ -286,7 +287,7 @@ def check_limit(run: Settings, costs: PoolCosts, expected: float, *, num_trainer
     assert batch_seconds(run, costs, num_trainer)[first:] == pytest.approx([expected] * (run.num_batches - first))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 30))
 @given(seed=seeds, advantages=st.sampled_from(["group", "batch"]))
 def test_without_gap_a_batch_reaches_its_limit(seed: int, advantages: str) -> None:
     t = durations(seed)
@@ -296,7 +297,7 @@ def test_without_gap_a_batch_reaches_its_limit(seed: int, advantages: str) -> No
     check_limit(run, t.pool(2), t.pull + NUM_GROUPS * t.fragment + t.score + training)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 30))
 @given(seed=seeds, in_order=st.booleans())
 def test_with_gap_a_batch_reaches_its_limit(seed: int, in_order: bool) -> None:
     t = durations(seed)
@@ -305,7 +306,7 @@ def test_with_gap_a_batch_reaches_its_limit(seed: int, in_order: bool) -> None:
     check_limit(Settings(algebra=ALGEBRA, deterministic=in_order), t.pool(2), expected)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 30))
 @given(seed=seeds)
 def test_with_gap_and_slow_training_a_batch_reaches_its_limit(seed: int) -> None:
     t = durations(seed, fragment=(0.1, 0.9), group=(2.0, 3.0))
@@ -313,7 +314,7 @@ def test_with_gap_and_slow_training_a_batch_reaches_its_limit(seed: int) -> None
     check_limit(Settings(algebra=ALGEBRA), t.pool(2), expected)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 30))
 @given(seed=seeds)
 def test_a_colocated_batch_without_gap_reaches_its_limit(seed: int) -> None:
     """If the last two fragments are scored during the switch back."""
@@ -325,7 +326,7 @@ def test_a_colocated_batch_without_gap_reaches_its_limit(seed: int) -> None:
     check_limit(run, t.pool(2), generation + training, num_trainer=2)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 30))
 @given(seed=seeds)
 def test_a_batch_with_a_lent_lane_reaches_its_limit(seed: int) -> None:
     """One group of two long fragments, of which the rollout lane and the lent lane generate one each. The first one is
@@ -338,7 +339,7 @@ def test_a_batch_with_a_lent_lane_reaches_its_limit(seed: int) -> None:
     check_limit(run, t.pool(2), generation + t.group + t.commit + t.publish)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 30))
 @given(seed=seeds)
 def test_one_batch_ahead_slow_generation_reaches_the_limit(seed: int) -> None:
     t = durations(seed, fragment=(5.0, 9.0))
@@ -349,7 +350,7 @@ def test_one_batch_ahead_slow_generation_reaches_the_limit(seed: int) -> None:
     assert seconds == pytest.approx([t.pull + NUM_GROUPS * t.fragment] * len(seconds))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 30))
 @given(seed=seeds)
 def test_one_batch_ahead_slow_training_reaches_the_limit_and_hides_the_publish(seed: int) -> None:
     t = durations(seed, fragment=(0.1, 0.2), group=(3.0, 5.0))
@@ -357,7 +358,7 @@ def test_one_batch_ahead_slow_training_reaches_the_limit_and_hides_the_publish(s
     check_limit(run, t.pool(2), NUM_EPOCHS * (NUM_GROUPS * t.group + t.commit), first=1)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, 30))
 @given(seed=seeds)
 def test_one_batch_ahead_a_long_fragment_is_generated_and_trained_within_two_batches(seed: int) -> None:
     t = replace(durations(seed, fragment=(20.0, 30.0)), publish=0.0)

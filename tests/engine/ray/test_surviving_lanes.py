@@ -50,7 +50,6 @@ def killed_after(drive: Drive, spec: RunSpec, batch: int, **answer: Any) -> tupl
     return pids, checkpoint["uri"]
 
 
-@pytest.mark.slow
 def test_the_next_attempt_goes_on_in_the_same_processes_with_bitwise_the_same_weights(
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
 ) -> None:

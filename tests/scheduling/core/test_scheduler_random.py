@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.scheduling.random_executor import RandomExecutor, answer
 from tests.scheduling.run_settings import Settings, kept_draw, skipped_groups
 from tests.scheduling.strategies import algebra_of, settings_of_runs
+from tests.slow_params import examples
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.scheduling.core.batching import num_micro_batches_per_group
 from worker.scheduling.core.messages import Action, Event, Fragment, FragmentKey, LaneLost, MicroBatchKey, Purpose
@@ -126,7 +127,7 @@ def check_replay(run: Settings, seed: int, num_iterations: int) -> None:
             assert fragment in again, "the same seeds under the same version"
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80, 600), deadline=None)
 @given(run=settings_of_runs(), seed=seeds)
 def test_every_schedule_trains_on_the_reference_samples_exactly_once_an_epoch(run: Settings, seed: int) -> None:
     check_whole_run(RandomExecutor(run, seed).run())
@@ -149,19 +150,19 @@ def test_what_users_ask_for_is_drawn_after_a_colocated_gang_has_been_called_back
     check_whole_run(RandomExecutor(run, seed).run())
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120, 800), deadline=None)
 @given(run=settings_of_runs(disturbance=0.15), seed=seeds)
 def test_lanes_lost_and_joined_pauses_and_requests_change_nothing_in_what_is_trained(run: Settings, seed: int) -> None:
     check_whole_run(RandomExecutor(run, seed).run())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40, 100), deadline=None)
 @given(run=settings_of_runs(disturbance=0.6), seed=seeds)
 def test_a_run_under_constant_disturbance_still_ends(run: Settings, seed: int) -> None:
     check_whole_run(RandomExecutor(run, seed).run())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40, 100), deadline=None)
 @given(run=settings_of_runs(disturbance=0.1), seed=seeds)
 def test_the_same_events_give_the_same_actions(run: Settings, seed: int) -> None:
     reactions: list[tuple[int, float, list[Action]]] = []
@@ -179,7 +180,7 @@ def test_the_same_events_give_the_same_actions(run: Settings, seed: int) -> None
         assert again.next_actions(at) == actions
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40, 100), deadline=None)
 @given(run=settings_of_runs(disturbance=0.1), seed=seeds)
 def test_at_staleness_0_every_mode_trains_on_the_fragments_of_colocated_lanes(run: Settings, seed: int) -> None:
     strict = replace(run, max_staleness=0, first_batch_is_stale=False)
@@ -204,7 +205,7 @@ def test_more_lanes_than_fragments_are_no_trouble(placement: Placement) -> None:
     check_whole_run(RandomExecutor(run, 0).run())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25, 60), deadline=None)
 @given(run=settings_of_runs(disturbance=0.05), seed=seeds)
 def test_a_resumed_run_trains_what_was_left(run: Settings, seed: int) -> None:
     uninterrupted = RandomExecutor(replace(run, first_batch=0, first_batch_is_stale=False), seed).run()
@@ -212,7 +213,7 @@ def test_a_resumed_run_trains_what_was_left(run: Settings, seed: int) -> None:
     assert samples_of(rest) == [sample for sample in samples_of(uninterrupted) if sample[0] >= run.first_batch]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60, 200), deadline=None)
 @given(run=settings_of_runs(disturbance=0.1), seed=seeds, num_iterations=st.integers(0, 120))
 def test_a_lost_trainer_lane_ends_all_work_and_a_new_gang_replays_from_the_last_boundary(
     run: Settings, seed: int, num_iterations: int

@@ -20,6 +20,7 @@ from tests.scheduling.planning.synthetic_pools import (
 )
 from tests.scheduling.random_costs import pools
 from tests.scheduling.strategies import algebras
+from tests.slow_params import examples
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
@@ -60,7 +61,7 @@ def kinds_of_pools(draw: st.DrawFn, costs: PoolCosts, fragment_size: int) -> Lan
     return replace(kinds, can_generate=can_generate, ranks_to_train=to_train, ranks_to_do_both=to_do_both)
 
 
-@settings(max_examples=75)
+@settings(max_examples=examples(75, 150))
 @given(data=st.data(), algebra=algebras(), costs=pools(max_lanes=7), rules=st.sampled_from(RULES))
 def test_the_exchange_argument_finds_the_best_of_all_splits(
     data: st.DataObject, algebra: BatchAlgebra, costs: PoolCosts, rules: ScheduleRules
@@ -75,7 +76,7 @@ def test_the_exchange_argument_finds_the_best_of_all_splits(
     assert found.min(initial=np.inf) == pytest.approx(best)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30, 60))
 @given(algebra=algebras(), costs=pools(max_lanes=7), rules=st.sampled_from(RULES), cards=st.integers(4, 30))
 def test_in_larger_pools_too_where_not_every_split_is_proposed(
     algebra: BatchAlgebra, costs: PoolCosts, rules: ScheduleRules, cards: int
@@ -87,7 +88,7 @@ def test_in_larger_pools_too_where_not_every_split_is_proposed(
     assert best * (1 - ROUNDING) - ROUNDING <= found.min() <= best * 1.001 + ROUNDING
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30, 60))
 @given(data=st.data(), algebra=algebras(), costs=pools(max_lanes=6))
 def test_bounds_hold_for_every_split_that_fits_in_memory(
     data: st.DataObject, algebra: BatchAlgebra, costs: PoolCosts

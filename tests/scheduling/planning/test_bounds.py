@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.scheduling.random_costs import pools
 from tests.scheduling.strategies import algebra_of, shapes_work
+from tests.slow_params import examples
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec, SamplingSpec
@@ -100,7 +101,7 @@ def trainers_of(pipeline: PipelineSpec, costs: PoolCosts, num_trainer: int) -> r
     return range(num_lanes if pipeline.placement is Placement.COLOCATED else 1 + num_trainer % (num_lanes - 1))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60, 150))
 @given(algebra=ALGEBRAS, costs=pools(), pipeline=modes(0), num_trainer=st.integers(0, 5))
 def test_no_batch_of_any_mode_at_staleness_0_is_faster_than_its_bounds(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
@@ -114,7 +115,7 @@ def test_no_batch_of_any_mode_at_staleness_0_is_faster_than_its_bounds(
         assert batches.min() >= bound * (1 - ROUNDING) - ROUNDING
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 @given(algebra=ALGEBRAS, costs=pools(), pipeline=modes(1), num_trainer=st.integers(0, 5))
 def test_no_run_that_runs_ahead_is_faster_on_average_than_the_bound(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
@@ -123,7 +124,7 @@ def test_no_run_that_runs_ahead_is_faster_on_average_than_the_bound(
     assert times[-1] >= NUM_BATCHES * bound_seconds(algebra, costs) * (1 - ROUNDING) - ROUNDING
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40, 100))
 @given(algebra=ALGEBRAS, costs=pools(), pipeline=modes(1), num_trainer=st.integers(0, 5))
 def test_no_run_that_runs_ahead_is_faster_on_average_than_the_limit_of_its_split(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
@@ -152,7 +153,7 @@ def simulated_seconds(
     return simulate_candidate(work, costs, candidate, advantage_std="group", num_batches=num_batches).batch_seconds
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25, 50))
 @given(
     algebra=ALGEBRAS,
     costs=pools(),

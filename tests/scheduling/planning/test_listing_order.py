@@ -15,7 +15,7 @@ from tests.scheduling.planning.synthetic_pools import (
     request_for,
     shuffled,
 )
-from tests.slow_params import num_examples
+from tests.slow_params import examples
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 
 Kinds = tuple[tuple[float, float], ...]
@@ -41,26 +41,18 @@ def check_that_another_order_gives_the_same_plan(request: PlanRequest, random: R
     assert plan.lock_step_bound_seconds == of_other.lock_step_bound_seconds
 
 
-@num_examples(2, 10)
-def test_the_order_in_which_lanes_are_listed_does_not_matter(num_examples: int) -> None:
-    @settings(max_examples=num_examples)
-    @given(random=ORDERS, kinds=st.sampled_from([FOUR_KINDS, OPPOSITE_TALENTS]))
-    def check(random: Random, kinds: Kinds) -> None:
-        check_that_another_order_gives_the_same_plan(request_for(pool(kinds, [2] * len(kinds)), num_prompts=8), random)
-
-    check()
+@settings(max_examples=examples(2, 5))
+@given(random=ORDERS, kinds=st.sampled_from([FOUR_KINDS, OPPOSITE_TALENTS]))
+def test_the_order_in_which_lanes_are_listed_does_not_matter(random: Random, kinds: Kinds) -> None:
+    check_that_another_order_gives_the_same_plan(request_for(pool(kinds, [2] * len(kinds)), num_prompts=8), random)
 
 
-@num_examples(2, 10)
-def test_nor_does_it_where_cards_lack_memory(num_examples: int) -> None:
-    @settings(max_examples=num_examples)
-    @given(random=ORDERS, seed=st.sampled_from(ON_MIXED_CARDS))
-    def check(random: Random, seed: int) -> None:
-        request = random_pool(seed).request
-        assert len(set(request.devices)) > 1
-        check_that_another_order_gives_the_same_plan(request, random)
-
-    check()
+@settings(max_examples=examples(2, 5))
+@given(random=ORDERS, seed=st.sampled_from(ON_MIXED_CARDS))
+def test_nor_does_it_where_cards_lack_memory(random: Random, seed: int) -> None:
+    request = random_pool(seed).request
+    assert len(set(request.devices)) > 1
+    check_that_another_order_gives_the_same_plan(request, random)
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.scheduling.random_costs import pools
 from tests.scheduling.strategies import algebra_of, shapes_work
+from tests.slow_params import examples
 from worker.contracts.names import Placement, RewardDevice, RewardName, TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
@@ -110,7 +111,7 @@ def test_what_bounds_the_choice_is_carried_over() -> None:
     assert resolve(spec(pipeline=around_behaviour)).pipeline.stale_clip == "behaviour"
 
 
-@settings(max_examples=3)
+@settings(max_examples=examples(3, 6))
 @given(costs=pools(max_lanes=3), max_staleness=st.integers(0, 1))
 def test_the_choice_is_the_fastest_tried_and_leaving_modes_out_does_not_change_it(
     costs: PoolCosts, max_staleness: int

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.scheduling.planning.synthetic_pools import ALIKE, FOUR_KINDS, lane, pool, request_for
-from tests.slow_params import slow_but
+from tests.slow_params import examples, slow_but
 from worker.contracts.names import LaneRole, Placement
 from worker.contracts.resizing import Resize, RoleChange, resize_problems
 from worker.contracts.sections import PipelineSpec
@@ -160,7 +160,7 @@ def test_colocated_lanes_have_nothing_to_move() -> None:
     assert not decide(situation(six(), present.trainers, present=present)).is_change
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=examples(5, 12), deadline=None)
 @given(
     st.lists(st.tuples(st.floats(2.0, 20.0), st.floats(1.0, 8.0)), min_size=1, max_size=3),
     st.integers(1, 4),

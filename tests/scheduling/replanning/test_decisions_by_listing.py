@@ -18,7 +18,7 @@ from tests.scheduling.planning.synthetic_pools import (
     request_for,
     shuffled,
 )
-from tests.slow_params import num_examples
+from tests.slow_params import examples
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import Candidate
@@ -71,45 +71,35 @@ def some_lanes(request: PlanRequest, random: Random) -> tuple[int, ...]:
     return tuple(sorted(random.sample(range(number), random.randint(1, number - 1))))
 
 
-@num_examples(2, 12)
-def test_lanes_of_several_kinds(num_examples: int) -> None:
-    @settings(max_examples=num_examples)
-    @given(random=ORDERS, kinds=st.sampled_from([FOUR_KINDS, OPPOSITE_TALENTS]), staleness=st.integers(0, 1), tag=TAGS)
-    def check(random: Random, kinds: tuple[tuple[float, float], ...], staleness: int, tag: TrainerAssist) -> None:
-        request = request_for(pool(kinds, [2] * len(kinds)), num_prompts=8)
-        wanted = request.wanted.model_copy(update={"max_staleness": staleness})
-        request = replace(request, wanted=wanted, fragment_sizes=(2, 4))
-        check_that_another_order_gives_the_same_decision(situation(request, some_lanes(request, random), tag), random)
-
-    check()
+@settings(max_examples=examples(2, 6))
+@given(random=ORDERS, kinds=st.sampled_from([FOUR_KINDS, OPPOSITE_TALENTS]), max_staleness=st.integers(0, 1), tag=TAGS)
+def test_lanes_of_several_kinds(
+    random: Random, kinds: tuple[tuple[float, float], ...], max_staleness: int, tag: TrainerAssist
+) -> None:
+    request = request_for(pool(kinds, [2] * len(kinds)), num_prompts=8)
+    wanted = request.wanted.model_copy(update={"max_staleness": max_staleness})
+    request = replace(request, wanted=wanted, fragment_sizes=(2, 4))
+    check_that_another_order_gives_the_same_decision(situation(request, some_lanes(request, random), tag), random)
 
 
-@num_examples(2, 12)
-def test_lanes_on_cards_of_different_memory(num_examples: int) -> None:
-    @settings(max_examples=num_examples)
-    @given(random=ORDERS, seed=st.sampled_from(MIXED), tag=TAGS)
-    def check(random: Random, seed: int, tag: TrainerAssist) -> None:
-        request = random_pool(seed).request
-        check_that_another_order_gives_the_same_decision(situation(request, some_lanes(request, random), tag), random)
-
-    check()
+@settings(max_examples=examples(2, 6))
+@given(random=ORDERS, seed=st.sampled_from(MIXED), tag=TAGS)
+def test_lanes_on_cards_of_different_memory(random: Random, seed: int, tag: TrainerAssist) -> None:
+    request = random_pool(seed).request
+    check_that_another_order_gives_the_same_decision(situation(request, some_lanes(request, random), tag), random)
 
 
-@num_examples(2, 8)
-def test_lanes_that_are_slow_by_different_factors(num_examples: int) -> None:
-    @settings(max_examples=num_examples)
-    @given(random=ORDERS, slower=st.lists(st.sampled_from([2.0, 6.0, 40.0, 200.0]), min_size=2, max_size=3), tag=TAGS)
-    def check(random: Random, slower: list[float], tag: TrainerAssist) -> None:
-        lanes = (*pool(ALIKE, [4]), *(lane(10.0 * factor, 3.0 * factor) for factor in slower))
-        request = replace(request_for(lanes, num_prompts=8), fragment_sizes=(4,))
-        asked = situation(request, some_lanes(request, random), tag, speeds=(1.0,) * 4 + tuple(slower))
-        check_that_another_order_gives_the_same_decision(asked, random)
-
-    check()
+@settings(max_examples=examples(2, 4))
+@given(random=ORDERS, slower=st.lists(st.sampled_from([2.0, 6.0, 40.0, 200.0]), min_size=2, max_size=3), tag=TAGS)
+def test_lanes_that_are_slow_by_different_factors(random: Random, slower: list[float], tag: TrainerAssist) -> None:
+    lanes = (*pool(ALIKE, [4]), *(lane(10.0 * factor, 3.0 * factor) for factor in slower))
+    request = replace(request_for(lanes, num_prompts=8), fragment_sizes=(4,))
+    asked = situation(request, some_lanes(request, random), tag, speeds=(1.0,) * 4 + tuple(slower))
+    check_that_another_order_gives_the_same_decision(asked, random)
 
 
 @pytest.mark.slow
-@settings(max_examples=4)
+@settings(max_examples=examples(2, 4))
 @given(random=ORDERS, num_lanes=st.integers(65, 120), tag=TAGS)
 def test_pools_of_more_than_64_lanes(random: Random, num_lanes: int, tag: TrainerAssist) -> None:
     lanes = pool(OPPOSITE_TALENTS, [num_lanes // 3 + 1] * 3)[:num_lanes]

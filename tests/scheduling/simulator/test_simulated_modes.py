@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.scheduling.pools import Pool, pools_of, simulate, simulate_events
 from tests.scheduling.run_settings import Settings
 from tests.scheduling.strategies import settings_of_runs
+from tests.slow_params import examples
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.scheduling.core.batching import num_micro_batches
@@ -31,7 +32,7 @@ def lifetime_of(pool: Pool, lane: str, seconds: float) -> tuple[float, float]:
     return (begins or [0.0])[0], min([*ends, seconds])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50, 150), deadline=None)
 @given(run=settings_of_runs(), data=st.data())
 def test_every_second_of_every_lane_has_one_class_and_idling_a_cause(run: Settings, data: st.DataObject) -> None:
     pool = data.draw(pools_of(run))
@@ -53,7 +54,7 @@ def test_every_second_of_every_lane_has_one_class_and_idling_a_cause(run: Settin
     assert simulate(run, pool) == (seconds, spans), "the same input gives the same spans"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40, 100), deadline=None)
 @given(run=settings_of_runs(), data=st.data())
 def test_gap_never_makes_a_run_slower(run: Settings, data: st.DataObject) -> None:
     """This holds where groups together cost as much as they do alone: without a fixed part, and on one rank, which
@@ -127,7 +128,7 @@ def least_seconds(run: Settings, pool: Pool) -> float:
     return max(training, generating, num / rate(pool, LaneRole.REWARD, CostKind.SCORE, size))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60, 200), deadline=None)
 @given(run=settings_of_runs(), data=st.data())
 def test_no_mode_beats_all_work_over_all_rates(run: Settings, data: st.DataObject) -> None:
     pool = data.draw(pools_of(run, all_at_once=True))
@@ -148,7 +149,7 @@ def work_done(run: Settings, pool: Pool) -> list[FragmentKey | tuple[int, int, i
     return [*sorted(generated), *sorted(accumulated)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30, 60), deadline=None)
 @given(run=settings_of_runs(), data=st.data())
 def test_lanes_that_come_and_go_change_nothing_in_what_is_done(run: Settings, data: st.DataObject) -> None:
     pool = data.draw(pools_of(run))

@@ -173,7 +173,7 @@ def problem_of(client: APIClient, method: str, path: str, body: Any) -> str:
     return ""
 
 
-FEW = [10**12, "a\0b", None, {"x": 1}]
+FEW = [10**12, -1, "a\0b", None, {"x": 1}]
 """One of each kind; all of them take minutes."""
 MANY = [*(value for value in EXTREMES if not (isinstance(value, float) and value - value != 0)), 1e400]
 """All extremes that JSON has."""

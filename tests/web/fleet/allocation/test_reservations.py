@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fleet.allocation.bands import Band, Outlook, spanning
 from fleet.allocation.reservations import Admission, Demand, Holding, Profile, start_bands
+from tests.slow_params import examples
 
 POOL = {"gpu": 8, "cpu": 4}
 
@@ -80,14 +81,14 @@ def starts(queue: Sequence[Job], decide: Decide) -> dict[int, float]:
     return found
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150, 400))
 @given(queue=jobs)
 def test_with_backfill_nobody_starts_later_than_without_when_ends_keep_to_their_forecast(queue: list[Job]) -> None:
     without, with_it = starts(queue, in_order), starts(queue, with_backfill)
     assert all(with_it[job.run] <= without[job.run] for job in queue)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80, 200))
 @given(queue=jobs)
 def test_with_backfill_nobody_starts_later_than_without_when_no_end_is_known(queue: list[Job]) -> None:
     blind = [replace(job, is_forecast=False) for job in queue]
@@ -95,7 +96,7 @@ def test_with_backfill_nobody_starts_later_than_without_when_no_end_is_known(que
     assert all(with_it[job.run] <= without[job.run] for job in queue)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80, 200))
 @given(queue=jobs)
 def test_runs_start_when_the_forecast_says(queue: list[Job]) -> None:
     bands = start_bands(POOL, [], [job.demand for job in queue])

@@ -27,6 +27,7 @@ from fleet.pools.annotate import annotate
 from fleet.selectors import devices_of, free_devices, grants_of, pool_devices, pool_lanes
 from fleet.services import WantedLanes, allocate, allocate_more, release
 from runs.spec_check import check_spec
+from tests.slow_params import examples
 from tests.web.fleet.node_posts import alive, card, post_node
 from tests.web.lane_holders import held_by
 from worker.contracts.device_names import MAX_GPUS_PER_LANE
@@ -254,7 +255,7 @@ def test_every_card_is_in_one_group_of_its_likes(found: list[FreeLane], size: in
         assert size == 1 or len(alone) < size, "as many cards as make a group do"
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(8, 15), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     steps=st.lists(
         st.one_of(st.integers(1, 4), st.sampled_from(["hold", "free", "fault", "mend", "round"])), max_size=12

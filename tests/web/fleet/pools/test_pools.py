@@ -21,6 +21,7 @@ from fleet.selectors import all_lanes, free_lanes, pool_lanes
 from fleet.services import LaneHolder, allocate, change_role, release
 from fleet.shares.shares import held_lanes, used_lane_hours
 from runs.pool.pool_removal import remove_pool
+from tests.slow_params import examples
 from tests.web.fleet.node_posts import alive, card, post, post_node
 from tests.web.fleet.node_posts import report as report_of
 from tests.web.lane_holders import held_by
@@ -145,7 +146,7 @@ def expected_pool(lane: Lane) -> str:
 class EachLaneIsInOnePool(TestCase):
     """A sequence of label changes, pool changes, new lanes and held lanes."""
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=examples(15, 40), deadline=None)
     @given(
         st.lists(
             st.one_of(

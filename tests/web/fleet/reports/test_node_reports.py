@@ -16,6 +16,7 @@ from fleet.reports.report_intake import LOST_AFTER
 from fleet.selectors import free_lanes, grants_of, pool_lanes
 from fleet.services import allocate, allocate_for_preview
 from fleet.states.standing import PoolState, of_gpu
+from tests.slow_params import examples
 from tests.web.fleet.node_posts import alive, card, post, post_node, report
 from tests.web.lane_holders import held_by, held_for_preview
 from worker.contracts.lanes import DEFAULT_POOL, LaneSpec
@@ -198,7 +199,11 @@ cards = st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), unique_by=
 rounds = st.lists(st.dictionaries(st.sampled_from(["n0", "n1", "n2"]), cards, max_size=3), min_size=1, max_size=6)
 
 
-@settings(max_examples=20, deadline=timedelta(seconds=5), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(20, 60),
+    deadline=timedelta(seconds=5),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(rounds=rounds)
 def test_whatever_is_reported_each_card_is_one_row_in_at_most_one_lane_of_its_node(
     rounds: list[dict[str, list[tuple[str, bool]]]],

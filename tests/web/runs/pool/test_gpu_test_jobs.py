@@ -18,6 +18,7 @@ from fleet.selectors import free_lanes, gpu_tests_with_lanes
 from fleet.states.state_changes import change_state
 from runs.cluster import JobStatus
 from runs.pool import gpu_test_jobs as jobs
+from tests.slow_params import examples
 from tests.web.fake_cluster import FakeCluster
 from tests.web.fleet.node_posts import alive, card, post_node
 from worker.contracts.gpu_tests import GpuTestReport, GpuTestStep, GpuTestStepName, StepOutcome
@@ -224,7 +225,7 @@ EVENTS = (
 class EveryPath(DjangoTestCase):
     """Hypothesis's own test case, which begins each example with an empty database."""
 
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=examples(20, 60), deadline=None)
     @given(st.lists(st.sampled_from(EVENTS), max_size=14))
     def test_in_the_end_both_lanes_are_free(self, events: list[str]) -> None:
         """Whatever happens: once all is well and the jobs that were stopped are over, nothing is held, no test is

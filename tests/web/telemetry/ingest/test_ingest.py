@@ -12,6 +12,7 @@ from runs.attempts.tokens import AttemptGone, TokenRefused
 from runs.models import PendingCommand, Run, RunLogEntry, RunStream
 from telemetry.ingest.ingest_errors import InvalidEvent, SequenceGap
 from telemetry.models import AttemptStream, MetricPoint, SpanRow
+from tests.slow_params import examples
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., dict[str, Any]]
@@ -151,7 +152,7 @@ def test_a_driver_that_goes_back_supersedes_its_own_points(driver: Any, event: M
     assert list(kept) == [(1, 1.0), (2, 2.0)]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12, 25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(slices=st.lists(st.tuples(st.integers(0, 11), st.integers(1, 12)), max_size=12))
 def test_any_split_and_repeat_gives_the_same_stream(driver: Any, event: Make, slices: list[tuple[int, int]]) -> None:
     """Batches start anywhere up to the mark, overlap and repeat; the end is sent last."""
