@@ -141,7 +141,8 @@ def test_a_lost_lane_on_a_shared_card_is_restarted_there_and_scores_its_fragment
             make_spec,
             aesthetic,
             "bf16",
-            num_batches=4,
+            # Enough to be under way still when the pause has come.
+            num_batches=16,
             batch={"fragment_size": 2},
             pipeline={"deterministic": True},
             lanes={"rewards_on": rewards_on},
