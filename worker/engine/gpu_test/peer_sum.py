@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 
 from worker.engine.devices.visibility import check_device, see_only
 from worker.engine.gpu_test.outcomes import StepFailedError, StepSkippedError
+from worker.engine.unwanted_imports import without_unwanted_imports
 
 LIMIT_SECONDS = 150.0
 """How long both ranks may take: they import torch, which takes up to a minute from a slow disk, and connect."""
@@ -95,11 +96,12 @@ def _rank(rank: int, device: str, port: int, answer: Connection) -> None:
 
 
 def _add(rank: int, device: str, port: int) -> RankResult:
-    import torch
-    from deepspeed.accelerator import get_accelerator
+    with without_unwanted_imports():
+        import torch
+        from deepspeed.accelerator import get_accelerator
 
-    from worker.engine.devices.selection import resolve_device
-    from worker.engine.trainer.zero.process_group import init_process_group
+        from worker.engine.devices.selection import resolve_device
+        from worker.engine.trainer.zero.process_group import init_process_group
 
     check_device(f"rank {rank}", device)
     init_process_group(rank, 2, "127.0.0.1", port)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from worker.contracts.gpu_tests import MAX_DETAIL_CHARS, GpuTestJob, GpuTestStep, GpuTestStepName, StepOutcome
 from worker.engine.gpu_test.outcomes import StepFailedError, StepSkippedError
+from worker.engine.unwanted_imports import without_unwanted_imports
 
 logger = logging.getLogger(__name__)
 
@@ -37,12 +38,13 @@ def steps_of(job: GpuTestJob) -> tuple[Step, ...]:
     """The steps of a job, for a process that sees its device only. Each limit is many times what the step takes on the
     slowest machine that was measured, a busy CPU; what takes long is the first import of torch and loading a model from
     a slow disk."""
-    from worker.engine.devices.selection import resolve_device
-    from worker.engine.gpu_test.matrix_product import check_matrix_product
-    from worker.engine.gpu_test.memory_sweep import check_memory
-    from worker.engine.gpu_test.peer_sum import LIMIT_SECONDS, check_all_reduce
-    from worker.engine.gpu_test.seen_device import check_seen_device
-    from worker.engine.gpu_test.tiny_run import check_engine
+    with without_unwanted_imports():
+        from worker.engine.devices.selection import resolve_device
+        from worker.engine.gpu_test.matrix_product import check_matrix_product
+        from worker.engine.gpu_test.memory_sweep import check_memory
+        from worker.engine.gpu_test.peer_sum import LIMIT_SECONDS, check_all_reduce
+        from worker.engine.gpu_test.seen_device import check_seen_device
+        from worker.engine.gpu_test.tiny_run import check_engine
 
     return (
         Step(GpuTestStepName.DEVICE, lambda: check_seen_device(job.device, job.uuid), 120),
