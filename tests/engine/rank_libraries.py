@@ -1,9 +1,5 @@
-"""Imports what rank processes have in common, in the server that they are forked from."""
+"""What the server imports that rank processes are forked from: what lanes on CPUs are forked with."""
 
-from worker.engine.unwanted_imports import without_unwanted_imports
+from worker.engine.forkserver.server import import_libraries
 
-with without_unwanted_imports():
-    import worker.engine.models.prompt_encoding
-    import worker.engine.rollout.sampler
-    import worker.engine.sync.host_staging
-    import worker.engine.trainer.rank  # noqa: F401
+import_libraries()

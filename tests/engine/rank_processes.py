@@ -27,7 +27,6 @@ import torch
 
 from worker.engine.trainer.zero.process_group import destroy_process_group, free_port, init_process_group
 
-ROOT = Path(__file__).resolve().parents[2]
 HANG_SECONDS = 280
 """Ranks that wait for each other forever are ended before pytest's own limit of 300 s, so that the test shows their
 output."""
@@ -38,7 +37,8 @@ Run = Callable[[Any, int, int, Path], Any]
 
 @cache
 def forked_processes() -> ForkServerContext:
-    """Starts processes that have imported what trainer and rollout lanes do; they see the environment of the first."""
+    """Starts processes that have imported what trainer and rollout lanes do; what they see of the
+    environment is what the first one saw, without accelerators."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["tests.engine.rank_libraries"])
     return context
@@ -116,6 +116,8 @@ def _run_rank(module: str, rank: int, world_size: int, port: int, folder: Path, 
     os.environ.update(environment)
     faulthandler.enable()
     torch.set_num_threads(1)
+    # The server neither collects nor computes before a fork.
+    gc.enable()
     run: Run = importlib.import_module(module).run
     # DeepSpeed collects garbage at every start in ZeRO 3, which need not look at the modules just imported.
     gc.freeze()

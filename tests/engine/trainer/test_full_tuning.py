@@ -13,6 +13,7 @@ from tests.engine.stacked import latents_of
 from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.trainer.lent_generation import assert_equal, copy_of, generate_fragment, lend, training_state
 from tests.engine.trainer.reference_update import reference_update
+from tests.slow_params import slow_but
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import ReplayGateError
@@ -96,7 +97,7 @@ def test_replay_reproduces_sampling_and_a_step_changes_the_weights(
     assert {tensor.dtype for tensor in after.tensors.values()} == {DTYPES[dtype]}
 
 
-@pytest.mark.parametrize("config", [pytest.param("zero0", marks=slow), pytest.param("zero2", marks=slow), "zero3"])
+@pytest.mark.parametrize("config", slow_but(["zero3"], ["zero0", "zero2", "zero3"]))
 def test_gradients_equal_those_of_plain_torch(
     start: Start, version_of: VersionOf, make_spec: SpecMaker, tiny_checkpoint: str, config: str
 ) -> None:
@@ -200,7 +201,7 @@ def test_in_bf16_too_the_gate_detects_a_trainer_with_other_weights(
         check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), bounds)
 
 
-@pytest.mark.parametrize("config", [pytest.param("zero0", marks=slow), pytest.param("zero2", marks=slow), "zero3"])
+@pytest.mark.parametrize("config", slow_but(["zero3"], ["zero0", "zero2", "zero3"]))
 def test_recomputed_blocks_give_the_same_gradients(start: Start, version_of: VersionOf, config: str) -> None:
     found = []
     for every in (0, 1):
