@@ -86,17 +86,23 @@ def test_several_lanes_take_half_of_their_share_at_most() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "expected"),
-    [((0.01, 0.01), ([3, 2], [3, 1])), ((0.01, 0.03), ([4, 3], [2])), ((0.01, None), ([2, 1], [1, 1]))],
+    ("most", "seconds", "expected"),
+    [
+        (4, (0.01, 0.01), ([3, 2], [3, 1])),
+        (4, (0.01, 0.03), ([4, 3], [2])),
+        (4, (0.01, None), ([2, 1], [1, 1])),
+        (6, (0.01, 0.01), ([5], [4])),
+    ],
     ids=str,
 )
 def test_lanes_that_wait_for_the_last_fragment_take_their_share_in_few_calls(
-    seconds: tuple[float | None, ...], expected: tuple[list[int], ...]
+    most: int, seconds: tuple[float | None, ...], expected: tuple[list[int], ...]
 ) -> None:
     lanes = ("t0", "t1")
     known = {lane: each for lane, each in zip(lanes, seconds, strict=True) if each is not None}
     prior = {(lane, CostKind.GENERATE): Cost(0.0, each) for lane, each in known.items()}
-    scheduler = started(NINE_SHORT, lanes, LaneRole.TRAINER, prior, placement=Placement.COLOCATED)
+    algebra = NINE_SHORT.model_copy(update={"num_trajectories_per_call": 2 * most})
+    scheduler = started(algebra, lanes, LaneRole.TRAINER, prior, placement=Placement.COLOCATED)
     sizes: dict[str, list[int]] = {lane: [] for lane in lanes}
     ends: list[tuple[float, Generate]] = []
     at = 0.0

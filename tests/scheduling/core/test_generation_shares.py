@@ -40,8 +40,8 @@ class Lanes:
     def declines(self, lane: str, num_waiting: int, at: float) -> bool:
         return self.shares.declines(self.table[lane], fragment(1), num_waiting, at)
 
-    def part(self, lane: str) -> float | None:
-        return self.shares.part(self.table[lane])
+    def share(self, lane: str, num_waiting: int, at: float) -> int | None:
+        return self.shares.share(self.table[lane], num_waiting, at)
 
 
 def test_a_slow_lane_leaves_what_the_others_end_before_it() -> None:
@@ -52,17 +52,28 @@ def test_a_slow_lane_leaves_what_the_others_end_before_it() -> None:
     assert not lanes.declines("slow", 2, 0.0)
 
 
-def test_a_lanes_part_is_that_of_what_all_lanes_generate_in_a_second() -> None:
+def test_a_lanes_share_is_what_it_would_end_before_the_others() -> None:
     lanes = Lanes(fast=10.0, slow=30.0)
-    assert lanes.part("fast") is None, "nothing was read yet"
-    lanes.declines("fast", 4, 0.0)
-    assert (lanes.part("fast"), lanes.part("slow")) == pytest.approx((0.75, 0.25))
+    assert lanes.share("fast", 8, 0.0) is None, "nothing was read yet"
+    lanes.declines("fast", 8, 0.0)
+    assert lanes.share("fast", 8, 0.0) == 6
+    lanes.declines("slow", 8, 0.0)
+    assert lanes.share("slow", 8, 0.0) == 2
 
 
-def test_no_part_is_known_while_a_lanes_seconds_are_not() -> None:
+def test_a_lanes_share_counts_what_the_others_have_begun() -> None:
+    lanes = Lanes(one=10.0, other=10.0)
+    lanes.declines("one", 9, 0.0)
+    lanes.table.start(lanes.table["one"], Generate("one", tuple(fragment(index) for index in range(5))), 0.0)
+    lanes.shares.began(lanes.table["one"])
+    lanes.declines("other", 4, 0.0)
+    assert lanes.share("other", 4, 0.0) == 4, "it ends the fourth at 40, and the other lane its next one at 60"
+
+
+def test_no_share_is_known_while_a_lanes_seconds_are_not() -> None:
     lanes = Lanes(fast=10.0, new=None)
     lanes.declines("fast", 4, 0.0)
-    assert lanes.part("fast") is None
+    assert lanes.share("fast", 4, 0.0) is None
 
 
 def test_of_lanes_alike_none_declines() -> None:

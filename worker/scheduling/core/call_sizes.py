@@ -13,6 +13,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import CostKind
+from worker.scheduling.core.generation_shares import GenerationShares
 from worker.scheduling.core.lane_table import Lane, LaneTable
 from worker.scheduling.core.messages import Fragment
 
@@ -32,16 +33,20 @@ class CallSizes:
         *,
         generators: LaneRole,
         deterministic: bool,
+        shares: GenerationShares | None,
     ) -> None:
-        """`generators`: the role whose lanes generate without being lent."""
-        self._lanes, self._costs, self._generators = lanes, costs, generators
+        """
+        Args:
+            generators: the role whose lanes generate without being lent.
+            shares: where all lanes wait for the last fragment, what each would end first; `None` elsewhere.
+        """
+        self._lanes, self._costs, self._generators, self._shares = lanes, costs, generators, shares
         self._num_trajectories = 1 if deterministic else algebra.num_trajectories_per_call
 
-    def num_fragments(self, lane: Lane, first: Fragment, num_waiting: int, part: float | None = None) -> int:
+    def num_fragments(self, lane: Lane, first: Fragment, num_waiting: int, at: float) -> int:
         """The number of fragments of the lane's next call, which begins with `first`: from 1 to `num_waiting`.
 
-        A lane whose cost is not known yet, and one that is lent and must return after any fragment, take one. `part` is
-        the lane's part of what all lanes generate in a second, where all wait for the last fragment and it is known.
+        A lane whose cost is not known yet, and one that is lent and must return after any fragment, take one.
         """
         most = min(num_waiting, self._num_trajectories // len(first.members))
         if most < 2 or lane.role is not self._generators:
@@ -51,17 +56,17 @@ class CallSizes:
             return 1
         if seconds > 0:
             most = min(most, int(LONGEST_SHARED_CALL_SECONDS / seconds))
-        return self._share(max(1, most), num_waiting, part)
+        return self._evenly(lane, max(1, most), num_waiting, at)
 
-    def _share(self, most: int, num_waiting: int, part: float | None) -> int:
+    def _evenly(self, lane: Lane, most: int, num_waiting: int, at: float) -> int:
         """At most `most` of those that wait: equally many in each call, give or take one, of a single lane, or of one
-        whose `part` is known; otherwise half of an equal share, so that the first fragments come soon, the last calls
+        whose share is known; otherwise half of an equal share, so that the first fragments come soon, the last calls
         are short and all lanes end at about the same time (factoring: Hummel, Schonberg and Flynn, Communications of
         the ACM 35(8), 1992)."""
         num_lanes = self._lanes.num(self._generators)
-        if part is not None:
-            own = math.ceil(num_waiting * part)
-            return math.ceil(own / math.ceil(own / most))
+        share = None if self._shares is None else self._shares.share(lane, num_waiting, at)
+        if share is not None:
+            return math.ceil(share / math.ceil(share / most))
         if num_lanes > 1:
             return min(most, max(1, num_waiting // (2 * num_lanes)))
         # Training waits for the first call, so the larger ones come last.

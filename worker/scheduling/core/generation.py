@@ -113,18 +113,17 @@ class Generation:
         assigned = self._assigned.pop(lane.name, None)
         if assigned is not None:
             # The lane has pulled this fragment's version, and has done nothing else since.
-            return self._generate(lane, assigned)
+            return self._generate(lane, assigned, at)
         first = self._queue.first()
         if first is None or first.policy_version != lane.policy_version:
             return self._pull(lane, first, current_version)
         if self._shares is not None and self._shares.declines(lane, first, len(self._queue), at):
             return None
-        return self._generate(lane, self._queue.pop())
+        return self._generate(lane, self._queue.pop(), at)
 
-    def _generate(self, lane: Lane, fragment: Fragment) -> Action:
+    def _generate(self, lane: Lane, fragment: Fragment, at: float) -> Action:
         """A call of this fragment and of those next in line that may go with it."""
-        part = None if self._shares is None else self._shares.part(lane)
-        number = self._call_sizes.num_fragments(lane, fragment, 1 + len(self._queue), part)
+        number = self._call_sizes.num_fragments(lane, fragment, 1 + len(self._queue), at)
         fragments = [fragment]
         while len(fragments) < number and (following := self._queue.first()) and _go_together(fragment, following):
             fragments.append(self._queue.pop())

@@ -17,6 +17,7 @@ from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import CostKind
 from worker.scheduling.core.lane_table import Lane, LaneTable
 from worker.scheduling.core.messages import Fragment, Generate, Pull, Switch
+from worker.scheduling.core.rank_shares import Seconds, earliest_ends
 
 _SAME = 1e-6
 """Relative difference of seconds that are taken to be equal: of lanes alike none declines."""
@@ -31,8 +32,6 @@ class GenerationShares:
         """The batch and the lanes that the arrays were read for."""
         self._index: dict[str, int] = {}
         self._fragment_seconds = np.zeros(0)
-        """[lane]"""
-        self._fragments_per_second = np.zeros(0)
         """[lane]"""
         self._ends_at = np.zeros(0)
         """[lane]: when it ends what it does; infinite where it does not generate."""
@@ -58,19 +57,24 @@ class GenerationShares:
         index = self._index.get(lane.name)
         if index is None or num_waiting > self._most_waiting:
             return False
-        self._is_free[index] = True
         end = at + self._fragment_seconds[index] * (1 - _SAME)
-        # A lane that is late is expected to be late by as much again.
-        free_at = np.where(self._is_free, at, np.maximum(self._ends_at, 2 * at - self._ends_at))
-        num_ended = np.maximum(np.ceil((end - free_at) / self._fragment_seconds) - 1, 0.0)
+        num_ended = np.maximum(np.ceil((end - self._free_at(index, at)) / self._fragment_seconds) - 1, 0.0)
         return float(num_ended.sum() - num_ended[index]) >= num_waiting
 
-    def part(self, lane: Lane) -> float | None:
-        """The lane's part of the fragments that all lanes generate in a second; `None` while some cost is not known."""
+    def share(self, lane: Lane, num_waiting: int, at: float) -> int | None:
+        """How many of the `num_waiting` fragments a free lane that does not decline them would end before any other
+        lane, at least one; `None` while some cost is not known."""
         index = self._index.get(lane.name)
         if index is None:
             return None
-        return float(self._fragments_per_second[index] / self._fragments_per_second.sum())
+        counts = earliest_ends(self._free_at(index, at), self._fragment_seconds, num_waiting)
+        return max(1, int(counts[index]))
+
+    def _free_at(self, index: int, at: float) -> Seconds:
+        """[lane]: when it can begin its next fragment; the lane at `index` is free now."""
+        self._is_free[index] = True
+        # A lane that is late is expected to be late by as much again.
+        return np.where(self._is_free, at, np.maximum(self._ends_at, 2 * at - self._ends_at))
 
     def _read(self, first: Fragment) -> None:
         """Take over what the cost model knows, once for each batch and whenever lanes come, go or are to begin no
@@ -87,7 +91,6 @@ class GenerationShares:
             return
         self._index = {lane.name: index for index, lane in enumerate(trainers)}
         self._fragment_seconds = np.array(known)
-        self._fragments_per_second = 1 / self._fragment_seconds
         self._ends_at = np.array([self._end_of(lane) for lane in trainers])
         self._is_free = np.array([lane.allowance > 0 and lane.under_way is None for lane in trainers])
         # In the seconds of the slowest lane's fragment, the others end no more than this.

@@ -126,8 +126,11 @@ class Scheduler:
         lanes, costs = LaneTable(), CostModel(prior)
         is_colocated = pipeline.placement is Placement.COLOCATED
         generators = LaneRole.TRAINER if is_colocated else LaneRole.ROLLOUT
-        call_sizes = CallSizes(algebra, lanes, costs, generators=generators, deterministic=pipeline.deterministic)
-        generation = Generation(lanes, call_sizes, GenerationShares(lanes, costs) if is_colocated else None)
+        shares = GenerationShares(lanes, costs) if is_colocated else None
+        call_sizes = CallSizes(
+            algebra, lanes, costs, generators=generators, deterministic=pipeline.deterministic, shares=shares
+        )
+        generation = Generation(lanes, call_sizes, shares)
         self.state = SchedulerState(
             generators=generators,
             lends_together=lends_together,
