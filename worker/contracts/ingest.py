@@ -48,7 +48,7 @@ TRACEPARENT_VARIABLE = "TRACEPARENT"
 """The name that OpenTelemetry gives W3C's header in an environment; set where traces are on."""
 HEARTBEAT_SECONDS = 2.0
 """Longest time between two posts of the driver; without new events it posts an empty batch. Two seconds keep commands
-and the live page prompt at negligible load."""
+prompt at negligible load. Where somebody watches the run, new events are posted sooner."""
 
 
 MAX_CODE_CHARS = 200
@@ -127,3 +127,5 @@ class IngestAnswer(Contract):
     """The high-water mark: the highest `seq` stored."""
     commands: tuple[RunCommand, ...] = ()
     """Commands that the driver has not answered yet."""
+    is_watched: bool = False
+    """Whether a page or a script follows the run's events as they come."""

@@ -14,6 +14,7 @@ from django.db import OperationalError, transaction
 from psycopg.errors import DiskFull
 
 from live.publish import publish_run
+from live.watching import is_watched
 from runs import report_storage
 from runs.attempts.tokens import AttemptGone, authorise
 from runs.checkpoint_files import checkpoints_url
@@ -57,7 +58,8 @@ def ingest(*, run_id: UUID, attempt: int, token: str, batch: IngestBatch) -> Ing
         if any(isinstance(event, GroupsEvent) for event in events):
             check_prompts(events, Run.objects.values_list("num_prompts", flat=True).get(pk=run_id))
         with transaction.atomic():
-            return _store(run_id, attempt, token, events)
+            answer = _store(run_id, attempt, token, events)
+        return answer.model_copy(update={"is_watched": is_watched(run_id)})
     except (OperationalError, DiskFull) as error:
         if not report_storage.is_full(error):
             raise

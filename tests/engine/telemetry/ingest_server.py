@@ -36,6 +36,8 @@ class Ingest:
     """Whether connections are closed without an answer."""
     is_fenced: bool = False
     """Whether every request is answered with status 410."""
+    is_watched: bool = False
+    """Whether the answers say that somebody watches the run."""
     url: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -59,7 +61,8 @@ class Ingest:
                     return 409, {"expected": self.high_water + 1}
                 run_event_adapter.validate_python(event)
                 self.events.append(event)
-            return 200, {"acknowledged": self.high_water, "commands": list(self.commands)}
+            answer = {"acknowledged": self.high_water, "commands": list(self.commands), "is_watched": self.is_watched}
+            return 200, answer
 
     def store(self, path: str, body: bytes, digest: str) -> tuple[int, dict[str, Any]]:
         """Store an artifact or a tar of several, unless the checksum is wrong or the upload is to fail."""

@@ -8,6 +8,7 @@ from tests.engine.telemetry.ingest_server import TOKEN, Ingest
 from worker.contracts.commands import CommandKind
 from worker.contracts.events import LogEvent, PhaseEvent
 from worker.contracts.states import Phase
+from worker.engine.telemetry import telemetry_client
 from worker.engine.telemetry.log_forwarding import LogForwarder, LogRecord
 from worker.engine.telemetry.run_bootstrap import trade_bootstrap_code
 from worker.engine.telemetry.spool import Spool
@@ -56,6 +57,33 @@ def test_an_idle_run_sends_heartbeats(client: TelemetryClient, ingest: Ingest) -
     client.start()
     until(lambda: ingest.num_posts >= 3)
     assert ingest.events == []
+
+
+def test_events_of_a_run_that_is_watched_are_posted_before_the_next_heartbeat(
+    client: TelemetryClient, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telemetry_client, "COALESCE_SECONDS", 0.05)
+    monkeypatch.setattr(telemetry_client, "HEARTBEAT_SECONDS", 60.0)
+    ingest.is_watched = True
+    client.start()
+    assert client.flush(10)
+    client.emit(PhaseEvent, phase=Phase.TRAIN)
+    until(lambda: len(ingest.events) == 1)
+
+
+def test_events_of_a_run_that_nobody_watches_wait_for_others_until_they_are_flushed(
+    client: TelemetryClient, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telemetry_client, "COALESCE_SECONDS", 0.05)
+    monkeypatch.setattr(telemetry_client, "HEARTBEAT_SECONDS", 60.0)
+    client.start()
+    until(lambda: ingest.num_posts == 1)
+    for _ in range(3):
+        client.emit(PhaseEvent, phase=Phase.TRAIN)
+        time.sleep(0.1)
+    assert ingest.num_posts == 1
+    assert client.flush(10)
+    assert ingest.num_posts == 2 and len(ingest.events) == 3
 
 
 def test_a_repeated_command_is_received_once(client: TelemetryClient, ingest: Ingest) -> None:

@@ -31,8 +31,8 @@ MAX_EVENTS_PER_POST = 500
 MAX_BYTES_PER_POST = 1024 * 1024
 """The most bytes of one post, below Django's limit of 2.5 MB on a request's body."""
 COALESCE_SECONDS = 0.9
-"""The wait between an event and its post, so that one post carries many events: a post costs the web some 20 ms, and
-pages still look live."""
+"""The wait between an event and its post while somebody watches the run, so that one post carries many events: a post
+costs the web some 20 ms, and pages still look live. While nobody does, the wait is `HEARTBEAT_SECONDS`."""
 RETRIED_STATUSES = frozenset({408, 429})
 """Statuses below 500 that are worth another try: request time-out and too many requests."""
 
@@ -47,7 +47,11 @@ class TelemetryClient:
         self._commands: queue.SimpleQueue[RunCommand] = queue.SimpleQueue()
         self._seen_commands: set[str] = set()
         self._failure: BaseException | None = None
+        self._coalesce_seconds = HEARTBEAT_SECONDS
+        """The longest wait between an event and its post."""
         self._wake = threading.Event()
+        self._hurry = threading.Event()
+        """Set where events must not wait for others: there will be none."""
         self._closing = threading.Event()
         self._posted = threading.Condition()
         self._num_failures = 0
@@ -88,6 +92,7 @@ class TelemetryClient:
 
     def flush(self, timeout_seconds: float) -> bool:
         """Wait until the web has acknowledged every event. False when time ran out or the thread has ended."""
+        self._hurry.set()
         self._wake.set()
         deadline = time.monotonic() + timeout_seconds
         with self._posted:
@@ -101,6 +106,7 @@ class TelemetryClient:
     def close(self) -> None:
         """End the thread and close the spool; events that are not acknowledged stay on disk."""
         self._closing.set()
+        self._hurry.set()
         self._wake.set()
         self._thread.join(timeout=5.0)
         self._connection.close()
@@ -113,9 +119,10 @@ class TelemetryClient:
                 if self._num_failures:
                     self._closing.wait(back_off_seconds(self._num_failures))
                 elif not is_behind:
-                    self._wake.wait(HEARTBEAT_SECONDS - COALESCE_SECONDS)
+                    self._wake.wait(HEARTBEAT_SECONDS - self._coalesce_seconds)
                     self._wake.clear()
-                    self._closing.wait(COALESCE_SECONDS)
+                    self._hurry.wait(self._coalesce_seconds)
+                    self._hurry.clear()
         except Exception as error:
             # Raised in the controller's thread by `check`, since only the controller ends a run.
             self._failure = error
@@ -151,6 +158,7 @@ class TelemetryClient:
     def _accept(self, answer: IngestAnswer) -> None:
         self._num_failures = 0
         self._spool.acknowledge(answer.acknowledged)
+        self._coalesce_seconds = COALESCE_SECONDS if answer.is_watched else HEARTBEAT_SECONDS
         for command in answer.commands:
             # The web repeats a command when its answer was lost, but a command must not be carried out twice.
             if command.id not in self._seen_commands:
