@@ -186,14 +186,15 @@ def idle_stack(root: psutil.Process) -> dict[str, Any]:
     return {"memory_mb": memory_mb(root), "cpu_share": shares}
 
 
-def measure(stack: Stack, num_rounds: int, num_batches: int) -> dict[str, Any]:
-    """The idle stack, then each round's costs by way of running."""
+def measure(stack: Stack, num_rounds: int, num_batches: int, out: Path) -> dict[str, Any]:
+    """The idle stack, then each round's costs by way of running; `out` has the rounds so far after each of them."""
     root = psutil.Process(stack.pid)
     rest = Rest.log_in(stack)
     document = rest.preset(PRESET)
     time.sleep(IDLE_SECONDS)
-    idle = idle_stack(root)
-    rounds = []
+    rounds = list[dict[str, Any]]()
+    result = {"num_batches": num_batches, "num_cores": os.cpu_count(), "idle": idle_stack(root), "rounds": rounds}
+    out.parent.mkdir(parents=True, exist_ok=True)
     for number in range(num_rounds):
         costs = {}
         for way in WAYS:
@@ -203,12 +204,13 @@ def measure(stack: Stack, num_rounds: int, num_batches: int) -> dict[str, Any]:
                 in_the_stack(rest, root, spec, name) if way.num_threads is None else in_processes(spec, way)
             )
         rounds.append({way: asdict(cost) for way, cost in costs.items()} | {"load": os.getloadavg()[0]})
+        out.write_text(json.dumps(result, indent=1))
         figures = "; ".join(
             f"{way} {cost.cpu_seconds:.2f} s of CPU, {cost.wall_seconds:.2f} s" for way, cost in costs.items()
         )
         print(f"  round {number + 1}: {figures}", flush=True)
     rest.close()
-    return {"num_batches": num_batches, "num_cores": os.cpu_count(), "idle": idle, "rounds": rounds}
+    return result
 
 
 def median(rounds: Sequence[dict[str, Any]], way: str, figure: str) -> float:
@@ -249,9 +251,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("var/bench/overhead.json"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, running_stack(Path(folder)) as stack:
-        result = measure(stack, arguments.rounds, arguments.batches)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(result, indent=1))
+        result = measure(stack, arguments.rounds, arguments.batches, arguments.out)
     print(table(result))
 
 
