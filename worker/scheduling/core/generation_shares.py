@@ -1,7 +1,7 @@
-"""Which lanes of a colocated run generate the last fragments of a batch: those that end them first.
+"""Which lanes of a colocated run generate the last fragments of a batch, and how many each: those that end them first.
 
-    seconds of a fragment by lane     ┐
-    when each lane ends what it does  ┴─► could the others end all that waits before this lane ends one? ─► it declines
+    seconds of a fragment by lane     ┐   could the others end all that waits before this lane ends one? ─► it declines
+    when each lane ends what it does  ┴─► who would end each first? ─► a lane's share, for `call_sizes`
 
 Lanes pull fragments, so a slow one would often begin one of the last, and the whole gang would wait for it. Invariant:
 the lane that would end a fragment first never declines, so work goes on for as long as fragments wait; and while some
