@@ -69,10 +69,14 @@ function Start({ model, view, projects, start }: Props) {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     setStarting(true);
-    setError(await start());
+    await model.validator.whenChecked();
+    // Where the spec is refused now, the verdict says so.
+    setError(model.ok.value ? await start() : null);
     setStarting(false);
   };
-  const ready = model.ok.value && model.name.value.trim() !== "" && model.project.value !== "";
+  // Also while what was edited last is checked: a button that is disabled under the pointer loses its click.
+  const ready =
+    model.validator.answer.value?.ok === true && model.name.value.trim() !== "" && model.project.value !== "";
   return (
     <form class="card stack-s" onSubmit={(event) => void submit(event)}>
       <div class="name-and-project">

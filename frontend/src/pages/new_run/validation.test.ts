@@ -56,6 +56,16 @@ test("while somebody types, one request is sent", async () => {
   );
 });
 
+test("who waits for the check waits for that of the newest request", async () => {
+  installBrowser(({ body }) => ({ json: { ...ANSWER, ok: JSON.stringify(body).includes("2") } }));
+  const validator = new Validator(() => undefined);
+  await validator.whenChecked();
+  for (const seed of [1, 2]) validator.ask({ spec: { seed } });
+  await validator.whenChecked();
+  assert.equal(validator.answer.value?.ok, true);
+  assert.equal(validator.checking.value, false);
+});
+
 test("every error comes with its path and line; one of the spec as a whole has none", async () => {
   installBrowser(() => ({
     json: { ...ANSWER, lines: { seed: 4 }, errors: { seed: ["too small", "odd"], __all__: ["no reward"] } },

@@ -64,6 +64,18 @@ export class Validator {
     this.checking.value = false;
   }
 
+  /** Once the newest request has its answer. */
+  async whenChecked(): Promise<void> {
+    if (!this.checking.value) return;
+    await new Promise<void>((resolve) => {
+      const stop = this.checking.subscribe((isChecking) => {
+        if (isChecking) return;
+        stop();
+        resolve();
+      });
+    });
+  }
+
   /** Errors of `path` itself. */
   errorsAt(path: string): readonly string[] {
     return this.answer.value?.errors[path] ?? [];
