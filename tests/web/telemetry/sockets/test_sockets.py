@@ -8,7 +8,6 @@ import pytest
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from django.test import Client
-from redis.exceptions import ConnectionError
 
 from accounts.api_tokens import TokenWish, create_token, revoke_token
 from accounts.models import ApiToken, Membership, Project, User
@@ -51,29 +50,6 @@ def test_a_fresh_client_gets_hello_then_a_snapshot_then_deltas(driver: Any, even
             assert [(item["stream_seq"], item["body"]["message"]) for item in frame["items"]] == [(3, "live")]
 
     scenario(act)
-
-
-def test_a_driver_is_told_whether_anybody_watches_its_run(driver: Any, event: Make, alice: User) -> None:
-    assert not driver.send(event(1)).is_watched
-
-    async def act() -> None:
-        async with socket(f"/ws/v1/runs/{driver.run_id}", alice) as opened:
-            assert (await opened.frame())["kind"] == "hello"
-            heartbeat = await database_sync_to_async(driver.send)()
-            assert heartbeat.is_watched
-        assert not (await database_sync_to_async(driver.send)()).is_watched, "the socket is closed"
-
-    scenario(act)
-
-
-def test_a_driver_is_answered_while_the_broker_is_away(
-    driver: Any, event: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def away() -> None:
-        raise ConnectionError("away")
-
-    monkeypatch.setattr("live.watching.broker", away)
-    assert driver.send(event(1)).acknowledged == 1
 
 
 def test_a_lending_decision_is_sent_live_as_it_is_in_the_ledger(driver: Any, event: Make, alice: User) -> None:
