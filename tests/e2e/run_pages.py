@@ -4,9 +4,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.e2e.waits import SECONDS, wait_until
+
+CHECKS = "**/api/v1/runs:validate"
+"""Requests by which the form has its spec checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,32 @@ class NewRunPage:
     def show_form(self) -> None:
         self.page.get_by_role("button", name="Form").click()
 
+    @property
+    def start_button(self) -> Locator:
+        return self.page.get_by_role("button", name="Start the run")
+
     def start(self, name: str) -> "RunPage":
         self.page.get_by_label("Name", exact=True).fill(name)
-        start = self.page.get_by_role("button", name="Start the run")
-        expect(start).to_be_enabled()
-        start.click()
+        expect(self.start_button).to_be_enabled()
+        self.start_button.click()
+        return self._started(name)
+
+    def start_while_an_edit_is_checked(self, name: str, label: str, value: str) -> "RunPage":
+        """Fill a field, and press the button before the server has answered whether the spec may start so."""
+        self.page.get_by_label("Name", exact=True).fill(name)
+        expect(self.start_button).to_be_enabled()
+        held: list[Route] = []
+        self.page.route(CHECKS, lambda check: held.append(check))
+        with self.page.expect_request(CHECKS):
+            self.fill(label, value)
+        # As a person does, who does not ask first whether a button is enabled.
+        self.start_button.click(force=True)
+        for check in held:
+            check.continue_()
+        self.page.unroute(CHECKS)
+        return self._started(name)
+
+    def _started(self, name: str) -> "RunPage":
         run = RunPage(self.page)
         # Of the form alone: the plan beside it may still say what it had against the spec before.
         refused = self.page.get_by_role("complementary", name="Start and plan").locator("form").get_by_role("alert")

@@ -116,10 +116,12 @@ def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(
 
 
 @pytest.mark.timeout(240)
-def test_a_run_is_cancelled_from_its_page(runs_page: RunsPage) -> None:
+def test_a_run_that_was_started_while_its_last_edit_was_checked_is_cancelled_from_its_page(
+    runs_page: RunsPage,
+) -> None:
     form = runs_page.new_run()
     form.choose_preset("Shapes demo")
-    run: RunPage = form.start("to be cancelled")
+    run: RunPage = form.start_while_an_edit_is_checked("to be cancelled", "Group size", "8")
     run.wait_for_state("starting", "running", timeout_seconds=60)
     run.cancel()
     run.wait_for_state("cancelled", timeout_seconds=120)
