@@ -268,6 +268,14 @@ def test_the_bound_counts_whole_fragments() -> None:
     assert bound_seconds(TWO_GROUPS_OF_FOUR, costs, max_staleness=0) == pytest.approx(40.01)
 
 
+def test_the_bound_counts_the_commits_of_as_many_ranks_as_a_step_needs() -> None:
+    lane = replace(LANE, commit=4.0, publish=0.0, pull=0.0)
+    costs = PoolCosts(lanes=(lane,) * 4, score=Cost(0.0, 0.0), num_reward=1)
+    # 32 s of work on 4 lanes. In T seconds, 4 of them a commit, r ranks train 4 micro-batches of 3 s: r = 12 / (T − 4).
+    # With their commits T = (32 + 4 · r) / 4, so T = 10, and r = 2.
+    assert bound_seconds(TWO_GROUPS_OF_FOUR, costs) == pytest.approx(10.0)
+
+
 def test_the_bound_lets_ranks_take_work_in_proportion_to_their_speed() -> None:
     slow = replace(LANE, accumulate=Cost(0.0, 300.0))
     costs = PoolCosts(lanes=(LANE, LANE, slow), score=Cost(0.0, 0.0), num_reward=1)

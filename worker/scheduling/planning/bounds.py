@@ -17,7 +17,7 @@ rank takes. It is the largest of four terms, each counted with what lanes have m
    the batch's window (`batch_window`); so do a first fragment, all scores of the busiest reward lane, and the training
    that follows the last of them.
 4. Whole fragments and micro-batches, within that window; and the work of term 1 with the pulls of lanes that generate,
-   one for each version that they use.
+   one for each version that they use, and the commits of lanes that train, one in each step that they train in.
 
 At staleness 0 the window is one batch long, and lanes that do both switch twice in it. At staleness 1 it is two batches
 long, which bounds their mean; optimizer steps still follow one another, and the work is that of the mean over a run: a
@@ -73,7 +73,7 @@ def bound_seconds(
         pulling = window.kinds_that_pull(num_batches * seconds, num_batches)
         return (
             bool(pulling.can_generate.any())
-            and _solve(algebra, pulling)[0] <= seconds * (1 + _SAME)
+            and _seconds_with_commits(window, pulling, seconds) <= seconds * (1 + _SAME)
             and window.holds_batch(num_batches * seconds, share, switches=not max_staleness)
         )
 
@@ -127,6 +127,26 @@ def _solve(algebra: BatchAlgebra, kinds: LaneKinds) -> tuple[float, float]:
     train = np.where(kinds.ranks_to_train <= kinds.num_lanes, train, _NEVER)
     num_micro_batches = algebra.num_micro_batches_per_optimizer_step * algebra.num_optimizer_steps_per_batch
     return _least_seconds(generate, train, kinds.number, algebra.num_trajectories, num_micro_batches)
+
+
+def _seconds_with_commits(window: BatchWindow, pulling: LaneKinds, seconds: float) -> float:
+    """The least seconds of a batch's work with its pulls and commits, if its steps must be done in `seconds`.
+
+    At the linear program's prices no lane earns more in a second by committing than by what it does best, if a commit
+    is worth the least that one keeps any lane from earning. So commits add their worth to that of the batch, which is
+    1, and all lanes together need that much longer.
+    """
+    least, share = _solve(window.algebra, pulling)
+    num_units = window.algebra.num_micro_batches_per_optimizer_step * window.algebra.num_optimizer_steps_per_batch
+    trajectory, micro_batch = share / window.algebra.num_trajectories, (1 - share) / num_units
+    generating = np.where(
+        pulling.can_generate,
+        trajectory * window.algebra.fragment_size / np.maximum(pulling.fragment, _NO_TIME),
+        0.0,
+    )
+    earned = np.maximum(generating, micro_batch / np.maximum(pulling.micro_batch, _NO_TIME))
+    commit = window.commits / window.algebra.num_optimizer_steps_per_batch * earned
+    return least * (1 + window.num_commits(seconds) * float(commit[window.can_train > 0].min()))
 
 
 _NO_TIME = 1e-12
