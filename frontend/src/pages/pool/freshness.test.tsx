@@ -13,6 +13,7 @@ beforeEach(() => {
   installBrowser();
   store = new PoolStore();
   store.connection.value = "live";
+  store.heardAt.value = seconds.value;
   store.nodes.value = [poolNode(1)];
 });
 
