@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
@@ -45,6 +46,8 @@ class World:
     """By placeholder; one that stands for different things, as `pk`, by `<first part of the address>.pk`."""
     users: Mapping[str, User]
     """Who comes with a session, by actor."""
+    sessions: Mapping[str, str]
+    """The keys of these sessions, by actor."""
     tokens: Mapping[str, str]
     """Who comes with a token, by actor."""
 
@@ -72,8 +75,8 @@ class World:
         if actor in self.tokens:
             return CheckedClient(headers={"Authorization": f"Bearer {self.tokens[actor]}"})
         client = CheckedClient()
-        if actor in self.users:
-            client.force_login(self.users[actor])
+        if actor in self.sessions:
+            client.cookies[settings.SESSION_COOKIE_NAME] = self.sessions[actor]
         return client
 
 
@@ -109,7 +112,15 @@ def build_world(artifacts: Path) -> World:
         **_of_run(run, users["owner"], artifacts),
         **_of_pool(),
     }
-    return World(values=values, users=users, tokens=_tokens(users["owner"], other))
+    sessions = {actor: _session(user) for actor, user in users.items()}
+    return World(values=values, users=users, sessions=sessions, tokens=_tokens(users["owner"], other))
+
+
+def _session(user: User) -> str:
+    """The key of a new session, as after logging in."""
+    client = Client()
+    client.force_login(user)
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
 
 
 def _user(name: str, **fields: Any) -> User:
