@@ -92,6 +92,9 @@ def test_several_lanes_take_half_of_their_share_at_most() -> None:
         (4, (0.01, 0.03), ([4, 3], [2])),
         (4, (0.01, None), ([2, 1], [1, 1])),
         (6, (0.01, 0.01), ([5], [4])),
+        # Calls of 2 s: a share of 5 fragments of 0.36 s fits into one, and one of 0.42 s is cut in two.
+        (6, (0.18, 0.18), ([5], [4])),
+        (6, (0.21, 0.21), ([3, 2], [3, 1])),
     ],
     ids=str,
 )

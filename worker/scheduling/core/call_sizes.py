@@ -20,6 +20,9 @@ from worker.scheduling.core.messages import Fragment
 LONGEST_SHARED_CALL_SECONDS = 1.0
 """A call of several fragments is expected to take no longer. What passes cost whatever their size adds up to some 70 ms
 in a call of the demo (6 denoising steps and a decoding on one CPU thread): more than this gains next to nothing."""
+LONGEST_CALL_OF_A_SHARE_SECONDS = 2.0
+"""The same of a lane's share of what all lanes wait for, of which nothing is gained by early ends. Not longer, since a
+lane is paused or given back between calls."""
 
 
 class CallSizes:
@@ -54,8 +57,9 @@ class CallSizes:
         seconds = self._costs.seconds(lane.name, CostKind.GENERATE, len(first.members))
         if seconds is None:
             return 1
+        longest = LONGEST_SHARED_CALL_SECONDS if self._shares is None else LONGEST_CALL_OF_A_SHARE_SECONDS
         if seconds > 0:
-            most = min(most, int(LONGEST_SHARED_CALL_SECONDS / seconds))
+            most = min(most, int(longest / seconds))
         return self._evenly(lane, max(1, most), num_waiting, at)
 
     def _evenly(self, lane: Lane, most: int, num_waiting: int, at: float) -> int:
