@@ -21,8 +21,8 @@ LONGEST_SHARED_CALL_SECONDS = 1.0
 """A call of several fragments is expected to take no longer. What passes cost whatever their size adds up to some 70 ms
 in a call of the demo (6 denoising steps and a decoding on one CPU thread): more than this gains next to nothing."""
 LONGEST_CALL_OF_A_SHARE_SECONDS = 2.0
-"""The same of a lane's share of what all lanes wait for, of which nothing is gained by early ends. Not longer, since a
-lane is paused or given back between calls."""
+"""The same of a lane's share of what all lanes wait for, of which nothing is gained by early ends: on a slow machine a
+call of the demo costs 90 ms whatever its size. Not longer, since a lane is paused or given back between calls."""
 
 
 class CallSizes:

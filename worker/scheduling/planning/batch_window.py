@@ -89,23 +89,22 @@ class BatchWindow:
         scored = self.first_fragment + self.scoring + self.after_scores
         return max(self.fill + self.training + self.publish, scored, self.first_fragment + self.after_last)
 
-    def num_commits(self, seconds: float) -> float:
-        """The fewest commits of all lanes together in a batch whose steps follow one another within `seconds`.
+    def num_ranks(self, seconds: float) -> float:
+        """The fewest lanes that must train in a step, on the mean of a batch whose steps follow one another within
+        `seconds`.
 
-        A lane commits in each step that it trains in. A step's lanes need U ÷ r seconds and a commit, with U
-        micro-batches and r of them a second, so on the mean of a batch's steps r must be what fits. The time is convex
-        in the number of lanes, the fastest first, so steps with equally many lanes need the fewest.
+        A step's lanes need U ÷ r seconds and a commit, with U micro-batches and r of them a second, so on the mean of
+        the steps r must be what fits. The time is convex in the number of lanes, the fastest first, so steps with
+        equally many lanes need the fewest.
         """
-        steps, trains = self.algebra.num_optimizer_steps_per_batch, self.can_train > 0
-        training = seconds / steps - float(self.commits[trains].min()) / steps
-        if training <= 0:
-            return float(steps * self.kinds.number[trains].sum())
-        rate = self.algebra.num_micro_batches_per_optimizer_step / training
+        trains = self.can_train > 0
+        step = (seconds - float(self.commits[trains].min())) / self.algebra.num_optimizer_steps_per_batch
+        rate = self.algebra.num_micro_batches_per_optimizer_step / max(step, _NO_TIME)
         each = 1 / np.maximum(self.kinds.micro_batch[trains], _NO_TIME)
         fastest = np.argsort(-each)
         lanes = np.cumsum(np.append(0, self.kinds.number[trains][fastest]))
         rates = np.cumsum(np.append(0.0, (self.kinds.number[trains] * each)[fastest]))
-        return float(steps * np.interp(rate, rates, lanes))
+        return float(np.interp(rate, rates, lanes))
 
     def kinds_that_pull(self, seconds: float, num_batches: int) -> LaneKinds:
         """The kinds with fragments that take their part of a pull too. A lane pulls at least once for every

@@ -125,28 +125,27 @@ def _solve(algebra: BatchAlgebra, kinds: LaneKinds) -> tuple[float, float]:
     train = np.maximum(kinds.micro_batch, _NO_TIME)
     generate = np.where(kinds.can_generate, generate, _NEVER)
     train = np.where(kinds.ranks_to_train <= kinds.num_lanes, train, _NEVER)
-    num_micro_batches = algebra.num_micro_batches_per_optimizer_step * algebra.num_optimizer_steps_per_batch
-    return _least_seconds(generate, train, kinds.number, algebra.num_trajectories, num_micro_batches)
+    return _least_seconds(generate, train, kinds.number, algebra.num_trajectories, _num_micro_batches(algebra))
 
 
 def _seconds_with_commits(window: BatchWindow, pulling: LaneKinds, seconds: float) -> float:
     """The least seconds of a batch's work with its pulls and commits, if its steps must be done in `seconds`.
 
-    At the linear program's prices no lane earns more in a second by committing than by what it does best, if a commit
-    is worth the least that one keeps any lane from earning. So commits add their worth to that of the batch, which is
-    1, and all lanes together need that much longer.
+    All work of a batch is worth 1 at the linear program's prices, and all lanes together earn no more than
+    1 ÷ (its value) in a second. A lane that commits earns nothing meanwhile, so the commits of a batch keep the lanes
+    from earning what the least of them would, for as many lanes as must train.
     """
     least, share = _solve(window.algebra, pulling)
-    num_units = window.algebra.num_micro_batches_per_optimizer_step * window.algebra.num_optimizer_steps_per_batch
-    trajectory, micro_batch = share / window.algebra.num_trajectories, (1 - share) / num_units
-    generating = np.where(
-        pulling.can_generate,
-        trajectory * window.algebra.fragment_size / np.maximum(pulling.fragment, _NO_TIME),
-        0.0,
-    )
-    earned = np.maximum(generating, micro_batch / np.maximum(pulling.micro_batch, _NO_TIME))
-    commit = window.commits / window.algebra.num_optimizer_steps_per_batch * earned
-    return least * (1 + window.num_commits(seconds) * float(commit[window.can_train > 0].min()))
+    generating = share / window.algebra.num_fragments / np.maximum(pulling.fragment, _NO_TIME)
+    training = (1 - share) / _num_micro_batches(window.algebra) / np.maximum(pulling.micro_batch, _NO_TIME)
+    earned = np.maximum(np.where(pulling.can_generate, generating, 0.0), training)
+    trains = window.can_train > 0
+    return least * (1 + window.num_ranks(seconds) * float((window.commits * earned)[trains].min()))
+
+
+def _num_micro_batches(algebra: BatchAlgebra) -> int:
+    """Micro-batches of a whole batch."""
+    return algebra.num_micro_batches_per_optimizer_step * algebra.num_optimizer_steps_per_batch
 
 
 _NO_TIME = 1e-12
