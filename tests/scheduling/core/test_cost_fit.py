@@ -23,6 +23,16 @@ def test_two_calls_in_a_row_that_are_far_off_tell_what_the_lane_has_become(facto
     assert fit_of(*steady, 10.0 * factor, 10.0 * factor).mean_seconds == pytest.approx(10.0 * factor)
 
 
+def test_a_lane_that_turns_slow_is_seen_at_once_where_its_calls_vary_in_size() -> None:
+    """Lanes of unlike speed take unlike numbers of micro-batches, and other numbers in each batch."""
+    fit = CostFit(3, 3)
+    for num_units in (3, 4, 5) * 10:
+        fit.observe(num_units, 2.0 + num_units)
+    for num_units in (5, 3):
+        fit.observe(num_units, 2 * (2.0 + num_units))
+    assert fit.cost(None).seconds(4) == pytest.approx(12.0)
+
+
 def test_one_late_call_weighs_as_much_as_any_other() -> None:
     with_one = fit_of(*[10.0] * 30, 100.0, *[10.0] * 10)
     assert 10.0 < with_one.mean_seconds < 15.0
@@ -52,10 +62,22 @@ def test_calls_of_sizes_that_were_not_seen_are_never_taken_for_another_lane() ->
     assert fit.fewest == 4
 
 
-@given(st.integers(0, 10**6), st.floats(0.0, 0.05))
-def test_a_lane_that_stays_as_it_is_keeps_what_was_measured(seed: int, deviation: float) -> None:
-    random = Random(seed)
-    fit = fit_of(*(10.0 * (1 + random.uniform(-deviation, deviation)) for _ in range(60)))
+def test_a_size_that_has_no_weight_any_more_is_as_one_that_was_not_seen() -> None:
+    fit = fit_of(5.5, num_units=1)
+    for _ in range(60):
+        fit.observe(4, 10.0)
+    for _ in range(2):
+        fit.observe(1, 5.5)
+    assert fit.weight > 9.9, "a fixed part of 4 s was not known, so calls of 1 unit are no new lane"
+
+
+@given(st.integers(0, 10**6), st.floats(0.0, 0.05), st.sampled_from([(4,), (3, 4, 5)]))
+def test_a_lane_that_stays_as_it_is_keeps_what_was_measured(
+    seed: int, deviation: float, sizes: tuple[int, ...]
+) -> None:
+    random, fit = Random(seed), CostFit(sizes[0], sizes[0])
+    for num_units in (random.choice(sizes) for _ in range(60)):
+        fit.observe(num_units, 2.5 * num_units * (1 + random.uniform(-deviation, deviation)))
     assert fit.weight > 9.9, "nothing was forgotten: the weights of 60 observations sum to 9.98"
 
 
