@@ -116,6 +116,39 @@ def test_estimates_from_a_prior_are_finite_and_never_negative(
             assert 0 <= cost.per_unit < math.inf
 
 
+def lane_that_turns_slow(*, factor: float, prior: Cost | None = None) -> CostModel:
+    """A lane that generated once, at 10 s a trajectory, and trains at 3 s a micro-batch, then `factor` times that."""
+    costs = CostModel({} if prior is None else {("t", CostKind.GENERATE): prior})
+    if prior is None:
+        costs.observe("t", CostKind.GENERATE, 20.0, num_units=2)
+    for seconds in (3.0, 3.0, 3.0, 3.0 * factor, 3.0 * factor):
+        costs.observe("t", CostKind.ACCUMULATE, seconds)
+    return costs
+
+
+@pytest.mark.parametrize("prior", [None, Cost(0.0, 10.0)], ids=["generated once", "never generated"])
+def test_a_lane_that_has_become_slow_at_training_is_expected_to_generate_slowly(prior: Cost | None) -> None:
+    costs = lane_that_turns_slow(factor=20.0, prior=prior)
+    assert costs.seconds("t", CostKind.GENERATE, 4) == pytest.approx(800.0)
+    for seconds in (3.0, 3.0):
+        costs.observe("t", CostKind.ACCUMULATE, seconds)
+    assert costs.seconds("t", CostKind.GENERATE, 4) == pytest.approx(40.0), "it is what it was again"
+
+
+def test_a_lane_that_has_become_fast_at_training_is_not_expected_to_generate_faster() -> None:
+    """Its first calls may have compiled, which says nothing of its speed."""
+    assert lane_that_turns_slow(factor=1 / 20).seconds("t", CostKind.GENERATE, 4) == pytest.approx(40.0)
+
+
+def test_what_a_slow_lane_then_takes_is_believed_at_once() -> None:
+    costs = lane_that_turns_slow(factor=20.0)
+    costs.observe("t", CostKind.GENERATE, 44.0, num_units=4)
+    assert costs.seconds("t", CostKind.GENERATE, 2) == pytest.approx(22.0)
+    costs.remove_lane("t")
+    costs.observe("t", CostKind.ACCUMULATE, 3.0)
+    assert costs.seconds("t", CostKind.GENERATE, 2) is None
+
+
 def test_priors_are_not_reported_as_measured() -> None:
     costs = CostModel({("g", CostKind.PULL): Cost(5.0), ("h", CostKind.PULL): Cost(6.0)})
     costs.observe("g", CostKind.PULL, 1.0)

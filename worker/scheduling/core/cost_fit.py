@@ -91,19 +91,26 @@ class CostFit:
     _suspect: _Suspect | None = None
     """The last observation, where it was far from what was expected."""
 
-    def observe(self, num_units: int, seconds: float, *, is_same_call: bool = False) -> None:
+    def observe(self, num_units: int, seconds: float, *, is_same_call: bool = False) -> float:
         """Take in one duration. Two in a row that are far off on the same side are the new truth: what was observed
         before them is forgotten. `is_same_call`: it is a further share of the last one's call, which confirms nothing.
+
+        Returns:
+            How many times as long as before the lane takes, where something was forgotten; else 1.
         """
         if is_same_call:
             self._add(num_units, seconds)
-            return
+            return 1.0
         suspect, self._suspect = self._suspect, self._suspected(num_units, seconds)
-        if suspect is not None and suspect.is_confirmed(num_units, seconds):
-            self._forget(suspect.num_units)
-            self._suspect = None
-            self._add(suspect.num_units, suspect.seconds)
+        if suspect is None or not suspect.is_confirmed(num_units, seconds):
+            self._add(num_units, seconds)
+            return 1.0
+        self._forget(suspect.num_units)
+        self._suspect = None
+        self._add(suspect.num_units, suspect.seconds)
         self._add(num_units, seconds)
+        before = suspect.expected.seconds(self.mean_units)
+        return self.mean_seconds / before if before > 0 else 1.0
 
     def _suspected(self, num_units: int, seconds: float) -> _Suspect | None:
         """The observation, if it is far from what others took. Beyond the sizes known, that would be a guess."""

@@ -1,7 +1,9 @@
 """The cost model: estimates of what work costs, measured in the run itself.
 
 The scheduler observes every action that finishes; search, planner and the run page read the estimates. Until a cost has
-been observed, a prior stands in for it: an estimate from a profile, or a measurement of an earlier run.
+been observed, a prior stands in for it: an estimate from a profile, or a measurement of an earlier run. A lane that has
+become slow at training is expected to be so at generation, and the reverse, until it does that again: a trainer lane
+may have been lent once, long ago, and its next fragment would hold up the whole batch.
 
 Invariant: estimates are finite and never negative, and depend on prior and observations alone.
 """
@@ -10,6 +12,9 @@ from worker.contracts.names import LaneRole
 from worker.scheduling.core.cost_fit import CostFit
 from worker.scheduling.core.costs import Cost, CostKind, CostTable, MeasuredCost
 from worker.scheduling.core.messages import Accumulate, Action, Generate, Pull, Score, Switch
+
+_OTHER_WORK = {CostKind.GENERATE: CostKind.ACCUMULATE, CostKind.ACCUMULATE: CostKind.GENERATE}
+"""By kind of work that a lane's GPUs do: the one that they do at the same speed, more or less."""
 
 
 class CostModel:
@@ -22,6 +27,8 @@ class CostModel:
         self._fitted: dict[CostKind, dict[str, Cost]] = {kind: {} for kind in CostKind}
         self._scaled_priors: dict[CostKind, dict[str, Cost]] = {kind: {} for kind in CostKind}
         self._means: dict[CostKind, Cost] = {}
+        # How many times as long as fit or prior say a lane's work is expected to take: it became slow at other work.
+        self._slower: dict[CostKind, dict[str, float]] = {kind: {} for kind in CostKind}
         # (observed, prior) seconds, summed over the lanes that have both; kept up to date with each observation.
         self._observed_and_prior: dict[CostKind, tuple[float, float]] = {}
 
@@ -36,13 +43,24 @@ class CostModel:
                 "observe an action once, at its end"
             )
         self._add_to_sums(lane, kind, -1)
-        self._fits[kind].setdefault(lane, CostFit(num_units, num_units)).observe(
-            num_units, seconds, is_same_call=is_same_call
-        )
+        if self._slower[kind].pop(lane, None) is not None:
+            self._fits[kind].pop(lane, None)
+        fit = self._fits[kind].setdefault(lane, CostFit(num_units, num_units))
+        change = fit.observe(num_units, seconds, is_same_call=is_same_call)
         self._add_to_sums(lane, kind, 1)
         self._fitted[kind].pop(lane, None)
         self._scaled_priors[kind].clear()
         self._means.pop(kind, None)
+        if change != 1.0 and kind in _OTHER_WORK:
+            self._expect(lane, _OTHER_WORK[kind], change)
+
+    def _expect(self, lane: str, kind: CostKind, change: float) -> None:
+        """Expect the lane's work to take `change` times as long as expected so far, but no less than it took."""
+        slower = change * self._slower[kind].pop(lane, 1.0)
+        if slower > 1.0:
+            self._slower[kind][lane] = slower
+        self._fitted[kind].pop(lane, None)
+        self._scaled_priors[kind].pop(lane, None)
 
     def _add_to_sums(self, lane: str, kind: CostKind, sign: int) -> None:
         """Add the lane to the sums of observed and prior seconds (`sign` 1), or take it out of them (`sign` -1)."""
@@ -54,16 +72,18 @@ class CostModel:
 
     def cost(self, lane: str, kind: CostKind) -> Cost | None:
         """The best estimate there is: the lane's own observations; else its prior, scaled by the ratio of observed to
-        prior seconds of the lanes that have both; else the mean of the lanes observed; else `None`."""
+        prior seconds of the lanes that have both; else the mean of the lanes observed; else `None`. The first two are
+        longer where the lane has become slow at other work since."""
         known = self._fitted[kind].get(lane) or self._scaled_priors[kind].get(lane)
         if known is not None:
             return known
         fit, prior = self._fits[kind].get(lane), self._prior.get((lane, kind))
         if fit is not None:
-            known = self._fitted[kind][lane] = fit.cost(prior)
+            known = self._fitted[kind][lane] = fit.cost(prior).scaled(self._slower[kind].get(lane, 1.0))
         elif prior is not None:
             observed, expected = self._observed_and_prior.get(kind, (0.0, 0.0))
-            known = prior.scaled(max(0.0, observed) / expected) if expected > 0 else prior
+            typical = max(0.0, observed) / expected if expected > 0 else 1.0
+            known = prior.scaled(typical * self._slower[kind].get(lane, 1.0))
             self._scaled_priors[kind][lane] = known
         elif self._fits[kind]:
             known = self._mean(kind)
@@ -117,6 +137,7 @@ class CostModel:
         for kind, fits in self._fits.items():
             fits.pop(lane, None)
             self._fitted[kind].pop(lane, None)
+            self._slower[kind].pop(lane, None)
             self._scaled_priors[kind].clear()
         self._means.clear()
         self._observed_and_prior.clear()
