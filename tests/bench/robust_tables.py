@@ -21,6 +21,17 @@ _HEAD = (
     "with moves: median",
     "90th percentile",
 )
+_HEAD_OF_HAPPENINGS = (
+    "pool",
+    "what",
+    "best, s a batch",
+    "regret without",
+    "re-planned",
+    "with moves",
+    "as run",
+    "changes",
+    "s of moves",
+)
 
 
 def wrong_costs(report: Report) -> str:
@@ -47,7 +58,7 @@ def happenings(report: Report) -> str:
     """Each case in which something happens to the lanes."""
     rows = [row for row in report["rows"] if row["cause"] != "wrong costs"]
     return table(
-        ("pool", "what", "best, s a batch", "regret without", "re-planned", "with moves", "changes", "s of moves"),
+        _HEAD_OF_HAPPENINGS,
         (
             (
                 row["pool"],
@@ -56,6 +67,7 @@ def happenings(report: Report) -> str:
                 _percent(row["regret_without"]),
                 _percent(row["regret"]),
                 _percent(row["regret_of_run"]),
+                _percent(row["regret_as_run"]),
                 f"{row['num_changes']}",
                 f"{row['move_seconds']:.0f}",
             )
