@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types audit contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-gpu bench-gpu-wheels bench-roofline bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types audit contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-gpu bench-gpu-wheels bench-roofline bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-overhead bench-overhead-tables bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -102,6 +102,9 @@ bench-staleness: ready-dev ## what is learnt per sample at staleness 0 and 1, th
 
 bench-overhead: ready-dev ## what the whole stack costs over one process on the demo's work, in turns (some 45 minutes)
 	@exec $(PYTHON) -m tests.bench.overhead
+
+bench-overhead-tables: ready-dev ## the tables of the performance page, from the report of bench-overhead
+	@exec $(PYTHON) -m tests.bench.overhead_tables
 
 bench-pool: ready-dev ## what 512 GPUs cost: REST, live frames, drawing in a browser, dispatch, lending, history (6 minutes)
 	@exec $(PYTHON) -m tests.bench.pool

@@ -140,15 +140,16 @@ def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
+BLOCKS = (wrong_costs, happenings, by_cause, random_pools, least_shares, emulated)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the tables of the report on wrong costs.")
     parser.add_argument("--report", type=Path, default=OUTPUT)
     report = json.loads(parser.parse_args().report.read_text())
     document = ROOT / DOCUMENT
-    blocks = [wrong_costs, happenings, by_cause, random_pools, least_shares]
-    if "emulated" in report:
-        # A report of `--simulated` leaves the last one of emulated lanes in place.
-        blocks.append(emulated)
+    # A report of `--simulated` leaves the last one of emulated lanes in place.
+    blocks = [block for block in BLOCKS if block is not emulated or "emulated" in report]
     document.write_text(with_blocks(document.read_text(), blocks, report))
 
 
