@@ -27,6 +27,7 @@ from worker.engine.control.surviving_lanes import are_kept
 from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.forkserver.server_start import can_fork
 from worker.engine.telemetry.run_telemetry import RunTelemetry
+from worker.engine.telemetry.telemetry_client import TelemetryClient
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.replay.recorded_scheduler import RecordedScheduler
 from worker.scheduling.replay.schedule_log import ScheduleStart
@@ -53,14 +54,7 @@ def build_components(
     clock = DriverClock()
     # Lanes of other classes load no model.
     loads_model = actor_classes is ACTOR_CLASSES
-    lanes = ClusterLanes(
-        answer.lanes,
-        clock,
-        actor_classes,
-        forks=loads_model and can_fork(),
-        kept_for=answer if are_kept(answer) else None,
-        shares_cards=spec.lanes.rewards_on is RewardDevice.SHARED_GPU,
-    )
+    lanes = _cluster_lanes(answer, clock, actor_classes, loads_model=loads_model)
     schedule = PromptSchedule(spec, prompts)
     fragments = FragmentStore()
     advantages = AdvantageCache(spec, fragments)
@@ -68,18 +62,8 @@ def build_components(
     samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps, stored=spec.stored_samples)
     schedule_log = ScheduleLogger(telemetry.uploader)
     commands = CommandQueue(client, stop_seconds=answer.stop_seconds)
-    metrics = MetricsReporter(
-        client=client,
-        samples=samples,
-        fragments=fragments,
-        advantages=advantages,
-        spans=spans,
-        algebra=spec.algebra,
-        gate=spec.replay_bounds if spec.algorithm.needs.log_probs else None,
-        algorithm=None if spec.pipeline.max_staleness else spec.algorithm,
-        clock=clock,
-        monitored=[reward.key for reward in spec.rewards if reward.watched],
-        ranks_in_step=spec.deepspeed.zero_stage >= 2,
+    metrics = _metrics_reporter(
+        spec, client, clock, samples=samples, fragments=fragments, advantages=advantages, spans=spans
     )
     evaluations = EvaluationManager(
         spec=spec,
@@ -109,6 +93,44 @@ def build_components(
         schedule_log=schedule_log,
         checkpoints=CheckpointDirectory(answer.checkpoints, spec.checkpoint, answer.origin),
         commands=commands,
+    )
+
+
+def _cluster_lanes(
+    answer: BootstrapAnswer, clock: DriverClock, actor_classes: LaneActors, *, loads_model: bool
+) -> ClusterLanes:
+    return ClusterLanes(
+        answer.lanes,
+        clock,
+        actor_classes,
+        forks=loads_model and can_fork(),
+        kept_for=answer if are_kept(answer) else None,
+        shares_cards=answer.spec.lanes.rewards_on is RewardDevice.SHARED_GPU,
+    )
+
+
+def _metrics_reporter(
+    spec: RunSpec,
+    client: TelemetryClient,
+    clock: DriverClock,
+    *,
+    samples: SampleReporter,
+    fragments: FragmentStore,
+    advantages: AdvantageCache,
+    spans: SpanReporter,
+) -> MetricsReporter:
+    return MetricsReporter(
+        client=client,
+        samples=samples,
+        fragments=fragments,
+        advantages=advantages,
+        spans=spans,
+        algebra=spec.algebra,
+        gate=spec.replay_bounds if spec.algorithm.needs.log_probs else None,
+        algorithm=None if spec.pipeline.max_staleness else spec.algorithm,
+        clock=clock,
+        monitored=[reward.key for reward in spec.rewards if reward.watched],
+        ranks_in_step=spec.deepspeed.zero_stage >= 2,
     )
 
 

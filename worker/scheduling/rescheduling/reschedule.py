@@ -14,7 +14,8 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Placement
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import Span
-from worker.scheduling.core.costs import CostKind, parse_costs
+from worker.scheduling.core.costs import CostKind, CostTable, parse_costs
+from worker.scheduling.core.lending import LendingPolicy
 from worker.scheduling.core.messages import Event, Fragment, Published, Snapshotted
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy, search_size
@@ -127,7 +128,7 @@ def reschedule(run: RecordedRun, setting: Setting, *, as_recorded: bool = True, 
     Raises:
         ReplayTooLong: where lending by search has more to forecast than a replay may.
     """
-    record, start = run.recording, run.recording.start
+    record = run.recording
     batches, skipped = record.batches, _num_skipped(run)
     there = other_lanes(
         run,
@@ -137,20 +138,7 @@ def reschedule(run: RecordedRun, setting: Setting, *, as_recorded: bool = True, 
         device=setting.device,
     )
     policy = lending_policy(setting.pipeline)
-    scheduler = Scheduler(
-        _algebra(start.algebra, setting.fragment_size),
-        setting.pipeline,
-        advantage_std=start.advantage_std,
-        first_batch=batches[0],
-        # At staleness 1 the next batch begins meanwhile, as it did in the run unless it was the last.
-        num_batches=min(batches[-1] + 1 + setting.pipeline.max_staleness, start.num_batches),
-        policy_version=record.version_before(batches[0]),
-        lending_policy=policy,
-        lends_together=start.lends_together,
-        equal_counts=start.equal_counts,
-        # Its estimates decide who takes what, so a replay of what happened begins with those that the run began with.
-        prior=parse_costs(start.prior_costs) if _is_as_it_began(run, setting) else there.costs,
-    )
+    scheduler = _scheduler(run, setting, there.costs, policy)
     published: list[float] = []
     spans: list[Span] = []
 
@@ -180,6 +168,25 @@ def reschedule(run: RecordedRun, setting: Setting, *, as_recorded: bool = True, 
         first_batch=batches[0] + skipped,
         batch_ends=tuple(end - zero for end in published[skipped:]),
         spans=parts_between(spans, zero, published[-1]),
+    )
+
+
+def _scheduler(run: RecordedRun, setting: Setting, costs: CostTable, policy: LendingPolicy | None) -> Scheduler:
+    """The scheduler of the recorded batches, where lanes cost what `costs` says."""
+    start, batches = run.recording.start, run.recording.batches
+    return Scheduler(
+        _algebra(start.algebra, setting.fragment_size),
+        setting.pipeline,
+        advantage_std=start.advantage_std,
+        first_batch=batches[0],
+        # At staleness 1 the next batch begins meanwhile, as it did in the run unless it was the last.
+        num_batches=min(batches[-1] + 1 + setting.pipeline.max_staleness, start.num_batches),
+        policy_version=run.recording.version_before(batches[0]),
+        lending_policy=policy,
+        lends_together=start.lends_together,
+        equal_counts=start.equal_counts,
+        # Its estimates decide who takes what, so a replay of what happened begins with those that the run began with.
+        prior=parse_costs(start.prior_costs) if _is_as_it_began(run, setting) else costs,
     )
 
 
