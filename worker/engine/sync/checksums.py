@@ -32,12 +32,12 @@ def fingerprint(tensor: torch.Tensor) -> int:
     plain = weighted = 0
     for start in range(0, content.numel(), CHUNK_BYTES):
         words = _words(content[start : start + CHUNK_BYTES])
-        indices = torch.arange(len(words), device=words.device)
+        # Odd weights are invertible modulo 2^64, so that no bit of a word is lost.
+        weights = torch.arange(1, 2 * len(words), 2, device=words.device)
         first = start // _WORD_BYTES
         chunk_sum = int(words.sum())
         plain += chunk_sum
-        # Odd weights are invertible modulo 2^64, so that no bit of a word is lost.
-        weighted += int((words * (2 * indices + 1)).sum()) + 2 * first * chunk_sum
+        weighted += int((words * weights).sum()) + 2 * first * chunk_sum
     return (weighted & _MASK) << 64 | (plain & _MASK)
 
 
