@@ -36,6 +36,8 @@ def task_worker_process(extra: Mapping[str, str], schedule_file: str) -> Process
         *(sys.executable, "-m", "celery", "--app", "server.celery_app:app", "worker"),
         *("--beat-thread", "--schedule", schedule_file, "--queues", "runs,gallery", "--loglevel", "INFO"),
         *("--pool", "threads", "--concurrency", str(NUM_TASK_THREADS), "--without-gossip", "--without-mingle"),
+        # Events that nobody listens to, every two seconds.
+        "--without-heartbeat",
     )
     # Django's checks load every view and form, 30 MB that no task needs; `up` has run those of the settings.
     # A connection for each thread and one for the beat.
