@@ -96,24 +96,31 @@ def test_a_prior_is_scaled_by_the_error_of_the_priors_of_its_kind() -> None:
 
 @given(
     observed=st.lists(
-        st.tuples(st.sampled_from("ghi"), st.integers(1, 3), st.sampled_from([0.0, 1e-9, 0.3, 7.0])), max_size=12
+        st.tuples(
+            st.sampled_from("ghi"),
+            st.sampled_from([CostKind.GENERATE, CostKind.ACCUMULATE]),
+            st.integers(1, 3),
+            st.sampled_from([0.0, 1e-9, 0.3, 7.0, 7.0]),
+        ),
+        max_size=30,
     ),
     forgotten=st.sampled_from(["", "g", "h"]),
 )
 def test_estimates_from_a_prior_are_finite_and_never_negative(
-    observed: list[tuple[str, int, float]], forgotten: str
+    observed: list[tuple[str, CostKind, int, float]], forgotten: str
 ) -> None:
-    costs = CostModel(
-        {(lane, CostKind.SCORE): Cost(fixed, 0.1) for lane, fixed in (("g", 0.0), ("h", 1.0), ("j", 2.0))}
-    )
-    for lane, num_units, seconds in observed:
-        costs.observe(lane, CostKind.SCORE, seconds, num_units)
+    kinds = CostKind.GENERATE, CostKind.ACCUMULATE
+    priors = {"g": Cost(0.0, 0.1), "h": Cost(1.0, 0.1), "j": Cost(2.0, 0.1)}
+    costs = CostModel({(lane, kind): prior for lane, prior in priors.items() for kind in kinds})
+    for lane, kind, num_units, seconds in observed:
+        costs.observe(lane, kind, seconds, num_units)
     costs.remove_lane(forgotten)
     for lane in "ghijk":
-        cost = costs.cost(lane, CostKind.SCORE)
-        if cost is not None:
-            assert 0 <= cost.per_call < math.inf
-            assert 0 <= cost.per_unit < math.inf
+        for kind in kinds:
+            cost = costs.cost(lane, kind)
+            if cost is not None:
+                assert 0 <= cost.per_call < math.inf
+                assert 0 <= cost.per_unit < math.inf
 
 
 def lane_that_turns_slow(*, factor: float, prior: Cost | None = None) -> CostModel:
