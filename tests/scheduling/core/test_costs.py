@@ -151,9 +151,18 @@ def test_what_a_slow_lane_then_takes_is_believed_at_once() -> None:
     costs = lane_that_turns_slow(factor=20.0)
     costs.observe("t", CostKind.GENERATE, 44.0, num_units=4)
     assert costs.seconds("t", CostKind.GENERATE, 2) == pytest.approx(22.0)
+    assert costs.measured()["t", CostKind.GENERATE].relative_error == math.inf
     costs.remove_lane("t")
     costs.observe("t", CostKind.ACCUMULATE, 3.0)
     assert costs.seconds("t", CostKind.GENERATE, 2) is None
+
+
+def test_where_a_slow_lane_takes_what_was_expected_it_is_known_as_well_as_before() -> None:
+    """With nothing but the last observation it would count as alike with the others of its kind."""
+    costs = lane_that_turns_slow(factor=20.0)
+    costs.observe("t", CostKind.GENERATE, 780.0, num_units=4)
+    assert costs.seconds("t", CostKind.GENERATE, 4) == pytest.approx(780.0, rel=0.02)
+    assert costs.measured()["t", CostKind.GENERATE].relative_error < 0.05
 
 
 def test_priors_are_not_reported_as_measured() -> None:

@@ -112,6 +112,18 @@ class CostFit:
         before = suspect.expected.seconds(self.mean_units)
         return self.mean_seconds / before if before > 0 else 1.0
 
+    def scale(self, factor: float, num_units: int, seconds: float) -> bool:
+        """Take all observations to have taken `factor` times as long, if `seconds` of `num_units` bear that out;
+        returns whether they do."""
+        expected = factor * self.cost(None).seconds(num_units)
+        if not expected <= seconds * (1 + _FAR) or not seconds <= expected * (1 + _FAR):
+            return False
+        for name in ("seconds", "units_seconds", "rate"):
+            setattr(self, name, getattr(self, name) * factor)
+        self.seconds_squared *= factor**2
+        self.rate_squared *= factor**2
+        return True
+
     def _suspected(self, num_units: int, seconds: float) -> _Suspect | None:
         """The observation, if it is far from what others took. Beyond the sizes known, that would be a guess."""
         if not self.weight:

@@ -43,8 +43,7 @@ class CostModel:
                 "observe an action once, at its end"
             )
         self._add_to_sums(lane, kind, -1)
-        if self._slower[kind].pop(lane, None) is not None:
-            self._fits[kind].pop(lane, None)
+        self._settle(lane, kind, num_units, seconds)
         fit = self._fits[kind].setdefault(lane, CostFit(num_units, num_units))
         change = fit.observe(num_units, seconds, is_same_call=is_same_call)
         self._add_to_sums(lane, kind, 1)
@@ -61,6 +60,13 @@ class CostModel:
             self._slower[kind][lane] = slower
         self._fitted[kind].pop(lane, None)
         self._scaled_priors[kind].pop(lane, None)
+
+    def _settle(self, lane: str, kind: CostKind, num_units: int, seconds: float) -> None:
+        """The lane does the work again that was expected to take longer, if it was. What was observed before counts as
+        so much longer where `seconds` bear that out, else no more."""
+        slower, fit = self._slower[kind].pop(lane, None), self._fits[kind].get(lane)
+        if slower is not None and fit is not None and not fit.scale(slower, num_units, seconds):
+            del self._fits[kind][lane]
 
     def _add_to_sums(self, lane: str, kind: CostKind, sign: int) -> None:
         """Add the lane to the sums of observed and prior seconds (`sign` 1), or take it out of them (`sign` -1)."""
