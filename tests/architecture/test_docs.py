@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
 
+import pytest
+
+from tests.bench import overhead_tables, pipeline_tables, robust_tables
 from worker.contracts.names import LaneRole
 from worker.contracts.states import LEGAL_MOVES
 
@@ -28,6 +31,12 @@ FILE_NAME = re.compile(r"[\w-]+\.(?:py|ts|tsx|css|sh|toml|yaml|md)")
 files that the tree does not."""
 MODULE = re.compile(r"\b(?:worker|tests)(?:\.\w+)+")
 MAKE = re.compile(r"\bmake ([a-z]+(?:-[a-z]+)*)\b(?!-)")
+GENERATED = {
+    **pipeline_tables.DOCUMENTS,
+    robust_tables.DOCUMENT: robust_tables.BLOCKS,
+    overhead_tables.DOCUMENT: overhead_tables.BLOCKS,
+}
+"""By document: the functions that write its tables, each between markers of its name."""
 ARROW = re.compile(r"^ +(\w+) --> (\w+)$", re.MULTILINE)
 
 
@@ -180,3 +189,10 @@ def test_the_glossary_defines_every_word_once() -> None:
     }
     assert kept - set(defined) == set()
     assert all(role.value in text for role in LaneRole)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_a_document_has_the_markers_of_its_generated_tables(name: str) -> None:
+    text = (ROOT / name).read_text()
+    for block in GENERATED[name]:
+        assert text.count(f"<!-- {block.__name__} -->\n") == text.count(f"<!-- /{block.__name__} -->") == 1

@@ -38,6 +38,8 @@ from tests.e2e.rest import Rest
 from tests.e2e.stack import Stack, running_stack
 
 PRESET = "shapes-demo"
+OUTPUT = Path("var/bench/overhead.json")
+"""Where the report is written by default."""
 NUM_WARM_UP = 2
 """Batches at a run's start that are not measured."""
 IDLE_SECONDS = 60.0
@@ -223,6 +225,12 @@ def ratio(rounds: Sequence[dict[str, Any]], way: str, base: str, figure: str) ->
     return statistics.median(ratios), min(ratios), max(ratios)
 
 
+def median_parts(rounds: Sequence[dict[str, Any]], way: str) -> dict[str, float]:
+    """Seconds of CPU a batch by what processes are there for."""
+    parts = {part for each in rounds for part in each[way]["cpu_by_part"]}
+    return {part: statistics.median(each[way]["cpu_by_part"].get(part, 0.0) for each in rounds) for part in parts}
+
+
 def table(result: dict[str, Any]) -> str:
     rounds = result["rounds"]
     lines = [f"{'':38s} {'CPU s a batch':>14s} {'wall s a batch':>15s} {'first batch s':>14s} {'memory MB':>10s}"]
@@ -232,11 +240,8 @@ def table(result: dict[str, Any]) -> str:
     for way, base, figure in RATIOS:
         middle, least, largest = ratio(rounds, way.name, base.name, figure)
         lines.append(f"{figure} of {way.name} over {base.name}: {middle:.2f} ({least:.2f} to {largest:.2f})")
-    parts = {part for each in rounds for part in each[STACK.name]["cpu_by_part"]}
-    by_part = {
-        part: statistics.median(each[STACK.name]["cpu_by_part"].get(part, 0.0) for each in rounds) for part in parts
-    }
-    lines += [f"  {part:24s} {by_part[part]:14.2f}" for part in sorted(parts, key=by_part.__getitem__, reverse=True)]
+    by_part = median_parts(rounds, STACK.name)
+    lines += [f"  {part:24s} {by_part[part]:14.2f}" for part in sorted(by_part, key=by_part.__getitem__, reverse=True)]
     idle = result["idle"]
     lines.append(
         f"idle stack: {sum(idle['memory_mb'].values()):.0f} MB, {sum(idle['cpu_share'].values()):.3f} s of CPU a second"
@@ -248,7 +253,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--batches", type=int, default=10)
-    parser.add_argument("--out", type=Path, default=Path("var/bench/overhead.json"))
+    parser.add_argument("--out", type=Path, default=OUTPUT)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, running_stack(Path(folder)) as stack:
         result = measure(stack, arguments.rounds, arguments.batches, arguments.out)

@@ -5,14 +5,24 @@ var/bench/overhead.json ─► blocks ─► between `<!-- NAME -->` and `<!-- /
 
 import argparse
 import json
-import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench.overhead import AUTO, FIGURES, RATIOS, STACK, STALE_STACK, WAYS, median, ratio
+from tests.bench.overhead import (
+    AUTO,
+    FIGURES,
+    OUTPUT,
+    RATIOS,
+    STACK,
+    STALE_STACK,
+    WAYS,
+    Way,
+    median,
+    median_parts,
+    ratio,
+)
 from tests.bench.pipeline_tables import ROOT, Report, table, with_blocks
 
-REPORT = Path("var/bench/overhead.json")
 DOCUMENT = "deploy/docs/reports/performance.md"
 RUNS = (STACK, AUTO, STALE_STACK)
 """The ways whose CPU is told by part."""
@@ -35,21 +45,21 @@ def _way_row(report: Report, way: str) -> tuple[str, ...]:
 
 def overhead_ratios(report: Report) -> str:
     """Medians of the rounds' own ratios, and their range."""
-    pairs = dict.fromkeys((way.name, base.name) for way, base, _ in RATIOS)
-    measured = {(way.name, base.name, figure) for way, base, figure in RATIOS}
+    cpu, wall = FIGURES[:2]
     return table(
         ("", "CPU", "wall"),
         (
-            (f"{way} ÷ {base}", *(_ratio(report, way, base, figure, measured) for figure in FIGURES[:2]))
-            for way, base in pairs
+            (f"{way.name} ÷ {base.name}", _ratio(report, way, base, cpu), _ratio(report, way, base, wall))
+            for way, base, figure in RATIOS
+            if figure == wall
         ),
     )
 
 
-def _ratio(report: Report, way: str, base: str, figure: str, measured: set[tuple[str, str, str]]) -> str:
-    if (way, base, figure) not in measured:
+def _ratio(report: Report, way: Way, base: Way, figure: str) -> str:
+    if (way, base, figure) not in RATIOS:
         return ""
-    middle, least, largest = ratio(report["rounds"], way, base, figure)
+    middle, least, largest = ratio(report["rounds"], way.name, base.name, figure)
     return f"{middle:.2f} ({least:.2f} to {largest:.2f})"
 
 
@@ -59,12 +69,8 @@ def overhead_parts(report: Report) -> str:
 
 
 def _part_rows(report: Report) -> Iterator[tuple[str, ...]]:
-    rounds = report["rounds"]
-    names = {part for each in rounds for way in RUNS for part in each[way.name]["cpu_by_part"]}
-    found = {
-        part: [statistics.median(each[way.name]["cpu_by_part"].get(part, 0.0) for each in rounds) for way in RUNS]
-        for part in names
-    }
+    of_run = [median_parts(report["rounds"], way.name) for way in RUNS]
+    found = {part: [each.get(part, 0.0) for each in of_run] for each in of_run for part in each}
     for part, seconds in sorted(found.items(), key=lambda entry: -max(entry[1])):
         if max(seconds) >= LEAST_SHOWN:
             yield part, *(f"{value * 1e3:,.0f}" if value >= LEAST_SHOWN else "" for value in seconds)
@@ -85,7 +91,7 @@ BLOCKS = (overhead, overhead_ratios, overhead_parts, overhead_idle)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the tables of the performance page.")
-    parser.add_argument("--report", type=Path, default=REPORT)
+    parser.add_argument("--report", type=Path, default=OUTPUT)
     report = json.loads(parser.parse_args().report.read_text())
     document = ROOT / DOCUMENT
     document.write_text(with_blocks(document.read_text(), BLOCKS, report))

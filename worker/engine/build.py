@@ -96,6 +96,39 @@ def build_components(
     )
 
 
+def build_scheduler(
+    answer: BootstrapAnswer,
+    position: RunPosition,
+    log: ScheduleLogger,
+    *,
+    pipeline: PipelineSpec,
+    fragment_size: int,
+) -> Scheduler:
+    """A scheduler that continues from `position`, and writes every event it receives and action it decides to `log`.
+
+    Args:
+        pipeline: the run's present switches.
+        fragment_size: trajectories of a fragment from now on.
+    """
+    spec = answer.spec
+    start = ScheduleStart(
+        algebra=spec.algebra.with_fragment_size(fragment_size),
+        pipeline=pipeline,
+        advantage_std=spec.algorithm.advantage_std,
+        num_batches=spec.num_batches,
+        first_batch=position.batch,
+        policy_version=position.policy_version,
+        first_batch_version=position.next_batch_version,
+        # Gathering sharded weights is a collective, so trainer lanes can only be lent all together.
+        lends_together=spec.deepspeed.zero_stage == 3,
+        # ZeRO 2 and 3 reduce gradients in every backward pass.
+        equal_counts=spec.deepspeed.zero_stage >= 2,
+        prior_costs=answer.prior_costs,
+    )
+    log.begin()
+    return RecordedScheduler(start, log.write)
+
+
 def _cluster_lanes(
     answer: BootstrapAnswer, clock: DriverClock, actor_classes: LaneActors, *, loads_model: bool
 ) -> ClusterLanes:
@@ -132,39 +165,6 @@ def _metrics_reporter(
         monitored=[reward.key for reward in spec.rewards if reward.watched],
         ranks_in_step=spec.deepspeed.zero_stage >= 2,
     )
-
-
-def build_scheduler(
-    answer: BootstrapAnswer,
-    position: RunPosition,
-    log: ScheduleLogger,
-    *,
-    pipeline: PipelineSpec,
-    fragment_size: int,
-) -> Scheduler:
-    """A scheduler that continues from `position`, and writes every event it receives and action it decides to `log`.
-
-    Args:
-        pipeline: the run's present switches.
-        fragment_size: trajectories of a fragment from now on.
-    """
-    spec = answer.spec
-    start = ScheduleStart(
-        algebra=spec.algebra.with_fragment_size(fragment_size),
-        pipeline=pipeline,
-        advantage_std=spec.algorithm.advantage_std,
-        num_batches=spec.num_batches,
-        first_batch=position.batch,
-        policy_version=position.policy_version,
-        first_batch_version=position.next_batch_version,
-        # Gathering sharded weights is a collective, so trainer lanes can only be lent all together.
-        lends_together=spec.deepspeed.zero_stage == 3,
-        # ZeRO 2 and 3 reduce gradients in every backward pass.
-        equal_counts=spec.deepspeed.zero_stage >= 2,
-        prior_costs=answer.prior_costs,
-    )
-    log.begin()
-    return RecordedScheduler(start, log.write)
 
 
 def _refuse_auto(spec: RunSpec) -> None:

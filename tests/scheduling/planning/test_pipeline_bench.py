@@ -1,21 +1,16 @@
-"""The pipeline's bench compares what it says it compares, and every bench's tables have a place in the docs."""
+"""The pipeline's bench compares what it says it compares."""
 
 import pytest
 
-from tests.bench import large_pools, overhead_tables, robust_tables
+from tests.bench import large_pools
 from tests.bench.pipeline_inputs import TESTBEDS, WORK, costs_as_written
-from tests.bench.pipeline_tables import DOCUMENTS, ROOT, headline, with_blocks
+from tests.bench.pipeline_tables import headline, with_blocks
 from tests.bench.true_costs import NUM_DRAWS, TRUTHS
 from worker.scheduling.planning.bounds import scoring_seconds, work_seconds
 from worker.scheduling.profiles.image_models import FLUX
 
 EFFICIENCIES = ("generation_efficiency", "training_efficiency")
 BY_NAME = {testbed.name: testbed for testbed in TESTBEDS}
-GENERATED = {
-    **DOCUMENTS,
-    robust_tables.DOCUMENT: robust_tables.BLOCKS,
-    overhead_tables.DOCUMENT: overhead_tables.BLOCKS,
-}
 
 
 def test_every_uncertain_input_stays_in_its_range() -> None:
@@ -63,13 +58,6 @@ def test_no_mode_of_a_large_pool_waits_for_the_scorer(pool: str) -> None:
     assert scoring_seconds(algebra, costs) < 0.5 * work_seconds(algebra, costs)
     planned = {mode: choice.split_result.batch_seconds for mode, choice in plan.by_mode.items()}
     assert len({round(seconds, 3) for seconds in planned.values()}) == len(planned), planned
-
-
-@pytest.mark.parametrize("name", GENERATED)
-def test_a_document_has_the_markers_of_its_generated_blocks(name: str) -> None:
-    text = (ROOT / name).read_text()
-    for block in GENERATED[name]:
-        assert text.count(f"<!-- {block.__name__} -->\n") == text.count(f"<!-- /{block.__name__} -->") == 1
 
 
 def test_a_document_without_markers_is_refused() -> None:

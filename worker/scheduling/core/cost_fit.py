@@ -115,9 +115,9 @@ class CostFit:
     def scale(self, factor: float, num_units: int, seconds: float) -> bool:
         """Take all observations to have taken `factor` times as long, if `seconds` of `num_units` bear that out;
         returns whether they do."""
-        expected = factor * self.cost(None).seconds(num_units)
-        if not expected <= seconds * (1 + _FAR) or not seconds <= expected * (1 + _FAR):
+        if _Suspect(num_units, seconds, self.cost(None).scaled(factor), _FAR).side:
             return False
+        self._suspect = None
         for name in ("seconds", "units_seconds", "rate"):
             setattr(self, name, getattr(self, name) * factor)
         self.seconds_squared *= factor**2
