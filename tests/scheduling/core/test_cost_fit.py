@@ -46,6 +46,13 @@ def test_the_fragments_of_one_late_call_are_not_two_calls() -> None:
     assert fit.mean_seconds < 50.0
 
 
+def test_a_call_that_was_far_off_before_all_took_longer_confirms_nothing_after_it() -> None:
+    fit = fit_of(*[10.0] * 30, 5.0)
+    assert fit.scale(2.0, 4, 20.0)
+    fit.observe(4, 7.0)
+    assert fit.mean_seconds > 15.0
+
+
 def test_calls_that_are_off_to_both_sides_are_of_one_lane() -> None:
     assert fit_of(*[10.0] * 30, 20.0, 5.0).mean_seconds == pytest.approx(10.4, abs=0.5)
 
