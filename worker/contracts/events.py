@@ -12,6 +12,7 @@ from worker.contracts.adapter_files import AdapterFile, listing_sha256
 from worker.contracts.any_event import Event, PositiveDuration
 from worker.contracts.artifact_paths import ArtifactPath
 from worker.contracts.base import (
+    MAX_VALUE,
     BigCount,
     Contract,
     Count,
@@ -246,6 +247,8 @@ class WorkCost(Contract):
     known, not how it divides into `per_call` and `per_unit`. Empty: the cost is an estimate."""
     relative_error: Magnitude | None = None
     """The standard error of the measured seconds of a unit ÷ their mean; empty where too few were measured to tell."""
+    slowdown: Annotated[float, Field(ge=1, le=MAX_VALUE)] = 1.0
+    """How many times as long as at first the lane takes, where it turned slow while it was measured."""
 
 
 class CostsEvent(Event):

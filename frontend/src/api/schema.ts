@@ -10169,6 +10169,11 @@ export interface components {
              * @default null
              */
             readonly relative_error: number | null;
+            /**
+             * @description How many times as long as at first the lane takes, where it turned slow while it was measured.
+             * @default 1
+             */
+            readonly slowdown: number;
         };
         /**
          * WorkSeconds

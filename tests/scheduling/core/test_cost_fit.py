@@ -53,6 +53,20 @@ def test_a_call_that_was_far_off_before_all_took_longer_confirms_nothing_after_i
     assert fit.mean_seconds > 15.0
 
 
+def test_how_slow_a_lane_has_turned_is_remembered_and_slow_first_calls_are_not() -> None:
+    assert fit_of(*[10.0] * 4, 50.0, 50.0).slowdown == pytest.approx(5.0)
+    assert fit_of(*[10.0] * 4, 50.0, 50.0, *[10.0] * 4).slowdown == pytest.approx(1.0)
+    assert fit_of(30.0, 2.0, 2.0, 2.0, 6.0, 6.0).slowdown == pytest.approx(3.0)
+
+
+def test_what_was_far_off_once_is_the_truth_where_other_work_says_so_too() -> None:
+    fit = fit_of(*[10.0] * 30, 50.0)
+    assert not fit.confirm(2.0), "it took five times as long"
+    assert fit.confirm(5.0)
+    assert (fit.mean_seconds, fit.slowdown) == pytest.approx((50.0, 5.0))
+    assert not fit.confirm(5.0), "once"
+
+
 def test_calls_that_are_off_to_both_sides_are_of_one_lane() -> None:
     assert fit_of(*[10.0] * 30, 20.0, 5.0).mean_seconds == pytest.approx(10.4, abs=0.5)
 

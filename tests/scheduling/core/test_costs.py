@@ -165,6 +165,38 @@ def test_where_a_slow_lane_takes_what_was_expected_it_is_known_as_well_as_before
     assert costs.measured()["t", CostKind.GENERATE].relative_error < 0.05
 
 
+@pytest.mark.parametrize("first", [[200.0], []], ids=["generated once", "never generated"])
+def test_a_lane_that_turned_slow_at_all_it_does_is_not_taken_to_be_slow_twice(first: list[float]) -> None:
+    costs = CostModel({("t", CostKind.GENERATE): Cost(0.0, 50.0)})
+    for seconds in first:
+        costs.observe("t", CostKind.GENERATE, seconds, num_units=4)
+    for seconds in (3.0, 3.0, 3.0, 30.0):
+        costs.observe("t", CostKind.ACCUMULATE, seconds)
+    costs.observe("t", CostKind.GENERATE, 2000.0, num_units=4)
+    costs.observe("t", CostKind.ACCUMULATE, 30.0)
+    costs.observe("t", CostKind.GENERATE, 2000.0, num_units=4)
+    assert costs.seconds("t", CostKind.GENERATE, 4) == pytest.approx(2000.0)
+    assert costs.seconds("t", CostKind.ACCUMULATE, 2) == pytest.approx(60.0)
+
+
+def test_what_a_lane_took_before_it_turned_slow_tells_what_others_take() -> None:
+    prior = {(lane, CostKind.ACCUMULATE): Cost(0.0, 2.0) for lane in ("t", "u")}
+    for costs in (CostModel(prior), CostModel()):
+        for seconds in (3.0, 3.0, 3.0, 30.0, 30.0):
+            costs.observe("t", CostKind.ACCUMULATE, seconds)
+        assert costs.seconds("t", CostKind.ACCUMULATE) == pytest.approx(30.0)
+        assert costs.seconds("u", CostKind.ACCUMULATE) == pytest.approx(3.0)
+        assert costs.measured()["t", CostKind.ACCUMULATE].slowdown == pytest.approx(10.0)
+
+
+def test_work_that_a_slow_lane_does_for_the_first_time_tells_what_others_take() -> None:
+    costs = CostModel({(lane, CostKind.GENERATE): Cost(0.0, 50.0) for lane in ("t", "u")})
+    for seconds in (3.0, 3.0, 3.0, 30.0, 30.0):
+        costs.observe("t", CostKind.ACCUMULATE, seconds)
+    costs.observe("t", CostKind.GENERATE, 2400.0, num_units=4)
+    assert costs.seconds("u", CostKind.GENERATE, 4) == pytest.approx(240.0)
+
+
 def test_priors_are_not_reported_as_measured() -> None:
     costs = CostModel({("g", CostKind.PULL): Cost(5.0), ("h", CostKind.PULL): Cost(6.0)})
     costs.observe("g", CostKind.PULL, 1.0)

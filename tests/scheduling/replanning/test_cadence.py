@@ -81,6 +81,25 @@ def test_a_lane_that_has_become_slower_is_a_reason_to_ask_once_its_measurements_
     assert cadence.is_due(ROLES, costs(13.0))
 
 
+def test_what_could_not_be_told_when_a_lane_had_just_turned_slow_is_a_reason_to_ask_once_it_can() -> None:
+    cadence = Cadence()
+    cadence.completed(8, 80.0)
+    cadence.asked(ROLES, costs(30.0, error=0.5))
+    cadence.completed(9, 90.0)
+    assert cadence.is_due(ROLES, costs(100.0))
+
+
+def test_a_single_batch_far_later_than_promised_is_a_reason_to_ask() -> None:
+    cadence = Cadence()
+    cadence.completed(8, 80.0)
+    cadence.asked(ROLES, {})
+    cadence.stays(10.0)
+    cadence.completed(9, 94.0)
+    assert not cadence.is_due(ROLES, {})
+    cadence.completed(10, 110.0)
+    assert cadence.is_due(ROLES, {})
+
+
 def test_a_run_that_stays_as_it_is_compares_with_what_was_predicted_of_that() -> None:
     cadence = Cadence()
     cadence.completed(8, 80.0)

@@ -60,6 +60,25 @@ def test_a_lane_far_slower_than_its_kind_is_told_apart_and_expected_to_be_so_at_
     assert set(known.speeds[:5]) == {1.0}
 
 
+def test_a_lane_alone_of_its_kind_that_turned_slow_does_not_stand_for_others() -> None:
+    kinds = ("h100", *["l40s"] * 5)
+    table = {("l0", CostKind.ACCUMULATE): replace(measured(30.0), slowdown=10.0)}
+    table |= {(f"l{index}", CostKind.GENERATE): measured(10.0) for index in range(1, 6)}
+    known = run_costs(prior(), table, lanes(0), kinds=kinds)
+    assert known.speeds == pytest.approx((10.0, *[1.0] * 5))
+    assert [each.accumulate.per_unit for each in known.pool.lanes] == pytest.approx([30.0, *[3.0] * 5])
+    assert [each.generate.per_unit for each in known.pool.lanes] == pytest.approx([100.0, *[10.0] * 5])
+
+
+def test_where_all_lanes_turned_slow_none_of_them_is_slower_than_its_kind() -> None:
+    kinds = ("h100", *["l40s"] * 5)
+    table = {("l0", CostKind.ACCUMULATE): replace(measured(6.0), slowdown=2.0)}
+    table |= {(f"l{index}", CostKind.GENERATE): replace(measured(20.0), slowdown=2.0) for index in range(1, 6)}
+    known = run_costs(prior(), table, lanes(0), kinds=kinds)
+    assert set(known.speeds) == {1.0}
+    assert [each.accumulate.per_unit for each in known.pool.lanes] == pytest.approx([6.0] * 6)
+
+
 def test_a_lane_that_became_slow_at_one_thing_is_expected_to_be_slow_at_what_it_did_before() -> None:
     table = {(f"l{index}", CostKind.ACCUMULATE): measured(3.0) for index in range(6)}
     table |= {(f"l{index}", CostKind.GENERATE): measured(10.0) for index in range(6)}

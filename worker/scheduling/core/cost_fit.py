@@ -88,6 +88,8 @@ class CostFit:
     rate_squared: float = 0.0
     weight_squared: float = 0.0
     """The sum of the squared weights."""
+    slowdown: float = 1.0
+    """How many times as long as when it was first measured the lane takes, where it has turned slow since."""
     _suspect: _Suspect | None = None
     """The last observation, where it was far from what was expected."""
 
@@ -110,7 +112,10 @@ class CostFit:
         self._add(suspect.num_units, suspect.seconds)
         self._add(num_units, seconds)
         before = suspect.expected.seconds(self.mean_units)
-        return self.mean_seconds / before if before > 0 else 1.0
+        change = self.mean_seconds / before if before > 0 else 1.0
+        # First calls that were slow say nothing of what others take.
+        self.slowdown = max(1.0, self.slowdown * change)
+        return change
 
     def scale(self, factor: float, num_units: int, seconds: float) -> bool:
         """Take all observations to have taken `factor` times as long, if `seconds` of `num_units` bear that out;
@@ -118,10 +123,25 @@ class CostFit:
         if _Suspect(num_units, seconds, self.cost(None).scaled(factor), _FAR).side:
             return False
         self._suspect = None
+        self.slowdown *= factor
         for name in ("seconds", "units_seconds", "rate"):
             setattr(self, name, getattr(self, name) * factor)
         self.seconds_squared *= factor**2
         self.rate_squared *= factor**2
+        return True
+
+    def confirm(self, factor: float) -> bool:
+        """Take the last observation as the new truth, if it was far off and bears out that the lane takes `factor`
+        times as long; returns whether."""
+        suspect = self._suspect
+        if suspect is None:
+            return False
+        if _Suspect(suspect.num_units, suspect.seconds, suspect.expected.scaled(factor), _FAR).side:
+            return False
+        self._forget(suspect.num_units)
+        self._suspect = None
+        self._add(suspect.num_units, suspect.seconds)
+        self.slowdown = max(1.0, self.slowdown * factor)
         return True
 
     def _suspected(self, num_units: int, seconds: float) -> _Suspect | None:
@@ -196,7 +216,7 @@ class CostFit:
 
     def measured(self, prior: Cost | None) -> MeasuredCost:
         """The fitted line, with the sizes that still have weight."""
-        return MeasuredCost(self.cost(prior), *self._known_sizes, self.relative_error)
+        return MeasuredCost(self.cost(prior), *self._known_sizes, self.relative_error, self.slowdown)
 
     @property
     def _known_sizes(self) -> tuple[int, int]:

@@ -8,6 +8,8 @@ may have been lent once, long ago, and its next fragment would hold up the whole
 Invariant: estimates are finite and never negative, and depend on prior and observations alone.
 """
 
+import math
+
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.cost_fit import CostFit
 from worker.scheduling.core.costs import Cost, CostKind, CostTable, MeasuredCost
@@ -54,26 +56,39 @@ class CostModel:
             self._expect(lane, _OTHER_WORK[kind], change)
 
     def _expect(self, lane: str, kind: CostKind, change: float) -> None:
-        """Expect the lane's work to take `change` times as long as expected so far, but no less than it took."""
-        slower = change * self._slower[kind].pop(lane, 1.0)
-        if slower > 1.0:
+        """Expect the lane's work to take `change` times as long as expected so far, but no less than it took. It may
+        have done so once since."""
+        slower, fit = change * self._slower[kind].pop(lane, 1.0), self._fits[kind].get(lane)
+        self._add_to_sums(lane, kind, -1)
+        if slower > 1.0 and not (fit is not None and fit.confirm(slower)):
             self._slower[kind][lane] = slower
+        self._add_to_sums(lane, kind, 1)
+        self._means.pop(kind, None)
         self._fitted[kind].pop(lane, None)
-        self._scaled_priors[kind].pop(lane, None)
+        self._scaled_priors[kind].clear()
 
     def _settle(self, lane: str, kind: CostKind, num_units: int, seconds: float) -> None:
         """The lane does the work again that was expected to take longer, if it was. What was observed before counts as
         so much longer where `seconds` bear that out, else no more."""
-        slower, fit = self._slower[kind].pop(lane, None), self._fits[kind].get(lane)
-        if slower is not None and fit is not None and not fit.scale(slower, num_units, seconds):
-            del self._fits[kind][lane]
+        slower, fit = self._slower[kind].get(lane), self._fits[kind].get(lane)
+        if slower is None:
+            return
+        if fit is None or not fit.scale(slower, num_units, seconds):
+            expected, slowdown = self.seconds(lane, kind, num_units), 1.0 if fit is None else fit.slowdown
+            # Nearer to what a slow lane would take than to what it would without being slow.
+            if expected is not None and seconds >= expected / math.sqrt(slower):
+                slowdown *= slower
+            self._fits[kind][lane] = CostFit(num_units, num_units, slowdown=slowdown)
+        del self._slower[kind][lane]
 
     def _add_to_sums(self, lane: str, kind: CostKind, sign: int) -> None:
         """Add the lane to the sums of observed and prior seconds (`sign` 1), or take it out of them (`sign` -1)."""
         fit, prior = self._fits[kind].get(lane), self._prior.get((lane, kind))
         if fit is not None and prior is not None:
             observed, expected = self._observed_and_prior.get(kind, (0.0, 0.0))
-            observed, expected = observed + sign * fit.mean_seconds, expected + sign * prior.seconds(fit.mean_units)
+            # What a lane took before it turned slow tells what others may take.
+            observed += sign * fit.mean_seconds / fit.slowdown
+            expected += sign * prior.seconds(fit.mean_units)
             self._observed_and_prior[kind] = observed, expected
 
     def cost(self, lane: str, kind: CostKind) -> Cost | None:
@@ -97,7 +112,10 @@ class CostModel:
 
     def _mean(self, kind: CostKind) -> Cost:
         if kind not in self._means:
-            known = [fit.cost(self._prior.get((lane, kind))) for lane, fit in self._fits[kind].items()]
+            known = [
+                fit.cost(self._prior.get((lane, kind))).scaled(1 / fit.slowdown)
+                for lane, fit in self._fits[kind].items()
+            ]
             self._means[kind] = Cost(
                 sum(cost.per_call for cost in known) / len(known), sum(cost.per_unit for cost in known) / len(known)
             )

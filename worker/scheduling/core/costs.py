@@ -124,6 +124,8 @@ class MeasuredCost:
     relative_error: float = 0.0
     """The standard error of the mean seconds of a unit ÷ that mean, by how much the observations vary; infinite where
     they cannot tell."""
+    slowdown: float = 1.0
+    """How many times as long as at first the lane takes, where it turned slow while it was measured."""
 
     @property
     def determines_line(self) -> bool:
@@ -152,6 +154,7 @@ def _dump(lane: str, kind: CostKind, known: Cost | MeasuredCost) -> WorkCost:
         per_unit=known.cost.per_unit,
         observed_units=(known.fewest_units, known.most_units),
         relative_error=known.relative_error if math.isfinite(known.relative_error) else None,
+        slowdown=known.slowdown,
     )
 
 
@@ -167,6 +170,7 @@ def parse_measured_costs(costs: Iterable[WorkCost]) -> dict[tuple[str, CostKind]
             Cost(cost.per_call, cost.per_unit),
             *cost.observed_units,
             relative_error=math.inf if cost.relative_error is None else cost.relative_error,
+            slowdown=cost.slowdown,
         )
         for cost in costs
         if cost.observed_units is not None and cost.kind in set(CostKind)

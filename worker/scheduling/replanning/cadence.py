@@ -22,6 +22,10 @@ process's imports are most in small pools: batches of a minute never wait for th
 more than a better plan gains."""
 _NUM_LATE = 2
 """Batches whose mean is compared: one alone may have waited for an evaluation or a checkpoint."""
+FAR_LATE = 1.5
+"""The same of a single batch: of a lane that turned slow and makes one call a batch the first such call is not believed
+yet when it leads to a question, and the next one must not wait for two batches. A batch that only waited costs a
+question."""
 
 
 class Cadence:
@@ -72,10 +76,13 @@ class Cadence:
         return self._ends[-1][0] >= self._next or self._is_late() or self._has_other_costs(costs)
 
     def _is_late(self) -> bool:
-        if self._promised is None or len(self._ends) <= _NUM_LATE:
+        if self._promised is None or len(self._ends) < 2:
             return False
-        (first, since), (last, until) = self._ends[0], self._ends[-1]
-        return (until - since) / (last - first) > LATE * self._promised
+        (last, until), (before, then) = self._ends[-1], self._ends[-2]
+        if (until - then) / (last - before) > FAR_LATE * self._promised:
+            return True
+        first, since = self._ends[0]
+        return len(self._ends) > _NUM_LATE and (until - since) / (last - first) > LATE * self._promised
 
     def _has_other_costs(self, costs: MeasuredCostTable) -> bool:
         """Whether a lane that generates or trains is faster or slower than when last asked."""

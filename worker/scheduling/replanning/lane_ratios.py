@@ -2,14 +2,16 @@
 
     Ratio of each lane that did the work ──► clusters of lanes alike ──► a ratio for every lane, by what its kind took
 
-Invariant: nothing depends on the order in which lanes are listed, and lanes count as alike unless they differ by more
-than their measurements can tell.
+What a kind takes is what its lanes took before any of them turned slow by itself: one that is alone of its kind, or
+alone in doing such work, does not stand for others then. Invariant: nothing depends on the order in which lanes are
+listed, and lanes count as alike unless they differ by more than their measurements can tell.
 """
 
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from worker.scheduling.core.costs import Cost, CostKind, MeasuredCost
 
@@ -29,6 +31,28 @@ class Ratio:
     value: float
     error: float
     """The relative standard error."""
+    slowdown: float = 1.0
+    """How many times as long as at first the lane takes, where it turned slow and the others did not as well."""
+
+    @property
+    def at_first(self) -> "Ratio":
+        """That of the lane before it turned slow by itself."""
+        return Ratio(self.value / self.slowdown, self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Ratios:
+    """Those of one kind of work, by lane; lanes alike have the same. `None` for a lane that has not done it."""
+
+    now: Sequence[float | None]
+    at_first: Sequence[float | None]
+    """Before a lane turned slow by itself: what others of its kind may take."""
+
+    @classmethod
+    def of(cls, ratios: Mapping[int, Ratio], groups: Sequence[Sequence[int]]) -> Self:
+        """The ratios of all lanes, from those of lanes that did the work. `groups`: lanes of a kind."""
+        at_first = {lane: ratio.at_first for lane, ratio in ratios.items()}
+        return cls(by_cluster(ratios, groups), by_cluster(at_first, groups))
 
 
 def ratio_of(known: MeasuredCost, expected: Cost) -> float | None:
@@ -68,15 +92,16 @@ def _clusters(entries: Sequence[tuple[Ratio, int]]) -> list[list[tuple[Ratio, in
     return clusters
 
 
-def are_alike(one: MeasuredCost, other: MeasuredCost) -> bool:
-    """Whether two measurements of a lane differ by no more than lanes of a kind may, or than they can tell."""
-    fewest, most = max(one.fewest_units, other.fewest_units), min(one.most_units, other.most_units)
+def are_alike(before: MeasuredCost, now: MeasuredCost) -> bool:
+    """Whether two measurements of a lane differ by no more than lanes of a kind may, or than the newer one can tell.
+    The older one may have been anything when the lane had just turned slow: that it could not tell is no reason to
+    keep to what it said."""
+    fewest, most = max(before.fewest_units, now.fewest_units), min(before.most_units, now.most_units)
     if fewest > most:
         # Of other sizes, what the one would cost at the other's is inferred.
         return True
     size = (fewest + most) / 2
-    first, second = (Ratio(known.cost.seconds(size), known.relative_error) for known in (one, other))
-    return _is_alike(first, second)
+    return _is_alike(Ratio(before.cost.seconds(size), 0.0), Ratio(now.cost.seconds(size), now.relative_error))
 
 
 def _is_alike(one: Ratio, other: Ratio) -> bool:
@@ -85,19 +110,19 @@ def _is_alike(one: Ratio, other: Ratio) -> bool:
     return abs(math.log(one.value / other.value)) <= tolerance if min(one.value, other.value) > 0 else True
 
 
-def speeds_in_groups(factors: Sequence[float | None], groups: Sequence[Sequence[int]]) -> list[float | None]:
+def speeds_in_groups(ratios: Ratios, groups: Sequence[Sequence[int]]) -> list[float | None]:
     """[lane]: its ratio ÷ the median one of its group; `None` where the lane has none."""
-    speeds: list[float | None] = [None] * len(factors)
+    speeds: list[float | None] = [None] * len(ratios.now)
     for group in groups:
-        median = _median(factors, group)
+        median = _median(ratios.at_first, group)
         for lane in group:
-            factor = factors[lane]
-            speeds[lane] = None if factor is None or not median else factor / median
+            ratio = ratios.now[lane]
+            speeds[lane] = None if ratio is None or not median else ratio / median
     return speeds
 
 
-def _median(factors: Sequence[float | None], group: Iterable[int]) -> float | None:
-    known = sorted(factor for lane in group if (factor := factors[lane]) is not None)
+def _median(ratios: Sequence[float | None], group: Iterable[int]) -> float | None:
+    known = sorted(ratio for lane in group if (ratio := ratios[lane]) is not None)
     return known[(len(known) - 1) // 2] if known else None
 
 
@@ -111,18 +136,18 @@ def speeds_of_all(by_kind: Sequence[Sequence[float | None]]) -> list[float]:
 
 
 def completed(
-    factors: Mapping[CostKind, Sequence[float | None]], groups: Sequence[Sequence[int]]
+    ratios: Mapping[CostKind, Ratios], groups: Sequence[Sequence[int]]
 ) -> dict[CostKind, Sequence[float | None]]:
-    """The ratios with those of lanes that have not done such work, and of lanes slower than their kind at other work:
-    the median of their group, else of all lanes, times how much slower they are."""
-    speeds = {kind: speeds_in_groups(found, groups) for kind, found in factors.items()}
+    """The present ratios with those of lanes that have not done such work, and of lanes slower than their kind at other
+    work: the median of their group, else of all lanes, times how much slower they are."""
+    speeds = {kind: speeds_in_groups(found, groups) for kind, found in ratios.items()}
     found_of: dict[CostKind, Sequence[float | None]] = {}
-    for kind, found in factors.items():
-        others = [other for other in factors if other is not kind]
-        of_all = _median(found, range(len(found)))
-        filled = list(found)
+    for kind, found in ratios.items():
+        others = [other for other in ratios if other is not kind]
+        of_all = _median(found.at_first, range(len(found.at_first)))
+        filled = list(found.now)
         for group in groups:
-            typical = _median(found, group) or of_all
+            typical = _median(found.at_first, group) or of_all
             for lane in group:
                 slower = next((speed for other in others if (speed := speeds[other][lane]) is not None), 1.0)
                 filled[lane] = _expected_ratio(filled[lane], typical, slower)

@@ -19,7 +19,7 @@ from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost, Mea
 from worker.scheduling.planning.cost_estimates import SHARED_FIELD, LaneCosts, PoolCosts, lane_name
 from worker.scheduling.replanning.lane_ratios import (
     Ratio,
-    by_cluster,
+    Ratios,
     completed,
     mean_error,
     ratio_of,
@@ -75,8 +75,11 @@ def run_costs(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *,
     groups = _groups(prior, kinds)
     kinds_of_work = (CostKind.GENERATE,) if prior.equal_counts else _LANE_KINDS
     ratios = {kind: _ratios(prior, measured, lanes, kind) for kind in kinds_of_work}
-    factors = completed({kind: by_cluster(found, groups) for kind, found in ratios.items()}, groups)
-    speeds = speeds_of_all([speeds_in_groups(found, groups) for found in factors.values()])
+    of_lanes = {kind: Ratios.of(found, groups) for kind, found in ratios.items()}
+    factors = completed(of_lanes, groups)
+    speeds = speeds_of_all(
+        [speeds_in_groups(Ratios(now, of_lanes[kind].at_first), groups) for kind, now in factors.items()]
+    )
     errors = {kind: mean_error(found.values()) for kind, found in ratios.items()}
     if prior.equal_counts:
         # Ranks in step are slowed by each other, so only the gang's seconds are known.
@@ -110,14 +113,21 @@ def _groups(prior: PoolCosts, kinds: Sequence[object]) -> list[list[int]]:
 
 def _ratios(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, kind: CostKind) -> dict[int, Ratio]:
     """By index of the lanes that have done this kind of work: measured ÷ prior seconds."""
-    found = {}
+    found, common = {}, _common_slowdown(measured, lanes)
     for index, name in enumerate(lanes.names):
         expected = prior.lanes[index].generate if kind is CostKind.GENERATE else prior.lanes[index].accumulate
         known = measured.get((name, kind))
         value = None if known is None else ratio_of(known, expected)
         if known is not None and value is not None:
-            found[index] = Ratio(value, known.relative_error)
+            found[index] = Ratio(value, known.relative_error, max(1.0, known.slowdown / common))
     return found
+
+
+def _common_slowdown(measured: MeasuredCostTable, lanes: RunLanes) -> float:
+    """How many times as long as at first most lanes take, which other jobs on their machines may slow down together."""
+    tables = [[known for kind in _LANE_KINDS if (known := measured.get((name, kind)))] for name in lanes.names]
+    found = sorted(max(known.slowdown for known in of_lane) for of_lane in tables if of_lane)
+    return found[(len(found) - 1) // 2] if found else 1.0
 
 
 def _mean_ratio(entries: Iterable[tuple[MeasuredCost | None, Cost]]) -> float:

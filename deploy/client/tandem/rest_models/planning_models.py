@@ -107,6 +107,8 @@ class WorkCost(Model):
     """
     relative_error: float | None
     """The standard error of the measured seconds of a unit ÷ their mean; empty where too few were measured to tell."""
+    slowdown: float
+    """How many times as long as at first the lane takes, where it turned slow while it was measured."""
 
 
 class FreeLanes(Model):
