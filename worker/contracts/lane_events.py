@@ -63,8 +63,8 @@ class OutOfMemoryEvent(Event):
 
 
 class SlowLanesEvent(Event):
-    """The lanes that are far slower than others of their kind, as a run that re-plans has measured them; a later event
-    replaces it."""
+    """The lanes that are far slower than usual for their kind, as a run that re-plans has measured them; a later event
+    replaces it. Usual for a lane alone of its kind is what it took at first."""
 
     type: Literal["slow_lanes"] = "slow_lanes"
     batch: Index

@@ -9228,8 +9228,8 @@ export interface components {
         };
         /**
          * SlowLanesEvent
-         * @description The lanes that are far slower than others of their kind, as a run that re-plans has measured them; a later event
-         *     replaces it.
+         * @description The lanes that are far slower than usual for their kind, as a run that re-plans has measured them; a later event
+         *     replaces it. Usual for a lane alone of its kind is what it took at first.
          */
         readonly SlowLanesEvent: {
             readonly seq: number;
@@ -9248,8 +9248,8 @@ export interface components {
         };
         /**
          * SlowLanesFields
-         * @description The lanes that are far slower than others of their kind, as a run that re-plans has measured them; a later event
-         *     replaces it.
+         * @description The lanes that are far slower than usual for their kind, as a run that re-plans has measured them; a later event
+         *     replaces it. Usual for a lane alone of its kind is what it took at first.
          */
         readonly SlowLanesFields: {
             /** @description Complete batches in which it was measured. */

@@ -149,9 +149,9 @@ def _stall(event: LaneStallEvent) -> str:
 
 def _slow(factors: Mapping[str, float]) -> str:
     if not factors:
-        return "No lane is far slower than others of its kind any more"
+        return "No lane is far slower than usual for its kind any more"
     lanes = ", ".join(f"{lane} takes {factor:.1f} × the time" for lane, factor in sorted(factors.items()))
-    return f"Far slower than others of their kind, as measured: {lanes}"
+    return f"Far slower than usual for their kind, as measured: {lanes}"
 
 
 def _resize(report: ResizeReport) -> str:

@@ -114,7 +114,7 @@ def test_a_lane_far_slower_than_its_kind_is_named_and_given_back_where_a_batch_i
     assert decision.slow == (5,)
     assert decision.release == (5,)
     names = [f"rollout-{index}" for index in range(6)]
-    assert "rollout-5 is 200.0 × as slow as others of its kind" in reason_of(asked, decision, names)
+    assert "rollout-5 takes 200.0 × the usual time of its kind" in reason_of(asked, decision, names)
     assert "given back: rollout-5" in reason_of(asked, decision, names)
 
 

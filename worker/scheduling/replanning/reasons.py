@@ -8,7 +8,7 @@ from worker.scheduling.replanning.decision import Decision, Situation
 
 def reason_of(situation: Situation, decision: Decision, names: Sequence[str]) -> str:
     """What changes, why, and what it is predicted to gain. `names`: ids of the lanes that generate or train."""
-    slow = [f"{names[lane]} is {situation.speeds[lane]:.1f} × as slow as others of its kind" for lane in decision.slow]
+    slow = [f"{names[lane]} takes {situation.speeds[lane]:.1f} × the usual time of its kind" for lane in decision.slow]
     if not decision.is_change:
         return "; ".join([*slow, "no other way of working is predicted to gain more than it costs"])
     share = 1 - decision.batch_seconds / decision.seconds_before

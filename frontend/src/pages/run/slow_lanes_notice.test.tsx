@@ -6,7 +6,7 @@ import { SlowLanesNotice, slowLanes } from "./slow_lanes_notice.tsx";
 
 test("each slow lane is named with how many times the time of its kind it takes, the slowest first", () => {
   const text = textOf(<SlowLanesNotice events={[slowLanesItem({ "rollout-1": 1.6, "trainer-0": 2.5 })]} />);
-  assert.match(text, /trainer-0 is slow\. It takes 2\.5 × the time of others of its kind, as measured in 4 batches\./);
+  assert.match(text, /trainer-0 is slow\. It takes 2\.5 × the usual time of its kind, as measured in 4 batches\./);
   assert.ok(text.indexOf("trainer-0") < text.indexOf("rollout-1"));
 });
 

@@ -1,4 +1,4 @@
-/** Lanes that are far slower than others of their kind, as the run measured when it last asked how to go on. */
+/** Lanes that are far slower than usual for their kind, as the run measured when it last asked how to go on. */
 
 import type { SlowLanesFields } from "../../api/schema.ts";
 import { number } from "../../base/format.ts";
@@ -13,7 +13,7 @@ export function SlowLanesNotice({ events }: { events: readonly PanelItem[] }) {
       <div>
         {found.lanes.map(([lane, factor]) => (
           <p key={lane}>
-            <b>{lane} is slow.</b> It takes {number(factor)} × the time of others of its kind, as measured in{" "}
+            <b>{lane} is slow.</b> It takes {number(factor)} × the usual time of its kind, as measured in{" "}
             {found.batch === 1 ? "one batch" : `${found.batch} batches`}. <a href="#timeline">Seconds by lane</a>
           </p>
         ))}

@@ -131,13 +131,13 @@ def line_of(**event: Any) -> LogLine | None:
         (
             {"type": "slow_lanes", "batch": 4, "lanes": {"trainer-1": 1.96, "rollout-0": 3}},
             "warning",
-            "Far slower than others of their kind, as measured: rollout-0 takes 3.0 × the time, trainer-1 takes 2.0 × "
+            "Far slower than usual for their kind, as measured: rollout-0 takes 3.0 × the time, trainer-1 takes 2.0 × "
             "the time",
         ),
         (
             {"type": "slow_lanes", "batch": 9, "lanes": {}},
             "info",
-            "No lane is far slower than others of its kind any more",
+            "No lane is far slower than usual for its kind any more",
         ),
         ({"type": "lane_start", "step": "ready", "lanes": ["a", "b"]}, "debug", "a, b ready"),
         (
