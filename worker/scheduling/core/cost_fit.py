@@ -107,9 +107,7 @@ class CostFit:
         if suspect is None or not suspect.is_confirmed(num_units, seconds):
             self._add(num_units, seconds)
             return 1.0
-        self._forget(suspect.num_units)
-        self._suspect = None
-        self._add(suspect.num_units, suspect.seconds)
+        self._begin_anew(suspect)
         self._add(num_units, seconds)
         before = suspect.expected.seconds(self.mean_units)
         change = self.mean_seconds / before if before > 0 else 1.0
@@ -138,9 +136,7 @@ class CostFit:
             return False
         if _Suspect(suspect.num_units, suspect.seconds, suspect.expected.scaled(factor), _FAR).side:
             return False
-        self._forget(suspect.num_units)
-        self._suspect = None
-        self._add(suspect.num_units, suspect.seconds)
+        self._begin_anew(suspect)
         self.slowdown = max(1.0, self.slowdown * factor)
         return True
 
@@ -156,12 +152,14 @@ class CostFit:
         suspect = _Suspect(num_units, seconds, expected, max(far, _NUM_DEVIATIONS * self._relative_deviation))
         return suspect if suspect.side else None
 
-    def _forget(self, num_units: int) -> None:
-        """Become the fit of no observation, before one of `num_units`."""
+    def _begin_anew(self, suspect: _Suspect) -> None:
+        """Become the fit of this observation alone, which was of another lane than those before."""
         for name in ("weight", "units", "seconds", "units_squared", "units_seconds", "seconds_squared"):
             setattr(self, name, 0.0)
         self.rate = self.rate_squared = self.weight_squared = 0.0
-        self.fewest = self.most = num_units
+        self.fewest = self.most = suspect.num_units
+        self._suspect = None
+        self._add(suspect.num_units, suspect.seconds)
 
     def _add(self, num_units: int, seconds: float) -> None:
         self.fewest, self.most = min(self.fewest, num_units), max(self.most, num_units)
