@@ -192,7 +192,7 @@ def main() -> None:
     options = parser.parse_args()
     began = time.monotonic()
     wanted = [
-        (-len(named.make().true.lanes), index)
+        (-named.num_lanes, index)
         for index, named in enumerate(cases(options.seeds))
         if options.only in f"{named.pool} {named.what}"
     ]

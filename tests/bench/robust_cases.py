@@ -11,6 +11,8 @@ from random import Random
 
 from tests.bench.any_pool import REQUESTS
 from tests.bench.pipeline_inputs import SCORER, WORK, fragment_sizes
+from tests.bench.random_pools import random_pool
+from tests.bench.replanned_run import first_plan
 from tests.bench.robust_case import RobustCase
 from tests.scheduling.planning.synthetic_pools import ALIKE, pool, request_for
 from worker.contracts.names import LaneRole
@@ -32,6 +34,9 @@ _MOST_LANES = 512
 """Lanes from which on it is tried in one direction alone, because deciding takes a minute."""
 HAPPENS_AFTER = 4
 """Batches complete when something happens to the lanes: by then a plan on wrong costs would have been changed."""
+STRAGGLING_POOLS = (6100, 6103, 6104, 6105, 6108, 6110, 6111, 6114, 6116)
+"""Seeds of random pools in which a lane turns slow: of those from 6100 to 6116 all with at most 12 lanes, whose
+simulations take seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +47,8 @@ class NamedCase:
     cause: str
     """What kind of thing is wrong or happens."""
     what: str
+    num_lanes: int
+    """Those that generate or train, late ones included."""
     make: Callable[[], RobustCase] = field(repr=False)
 
 
@@ -107,9 +114,11 @@ def cases(num_seeds: int) -> Iterator[NamedCase]:
             pool="13 alike",
             cause="long tails and wrong costs",
             what=f"costs -30 %, +30 % ({seed})",
+            num_lanes=len(alike.devices),
             make=_long_tails(alike, seed),
         )
     yield from _stragglers(alike)
+    yield from _stragglers_of_random_pools()
     yield from _other_lanes(alike)
 
 
@@ -124,11 +133,16 @@ def _wrong_costs(name: str, request: PlanRequest, num_seeds: int) -> Iterator[Na
             pool=name,
             cause="wrong costs",
             what=f"generation {generate:+.0%}, training {accumulate:+.0%}",
+            num_lanes=len(request.devices),
             make=_wrong(request, 1 + generate, 1 + accumulate),
         )
     for seed in range(num_seeds):
         yield NamedCase(
-            pool=name, cause="wrong costs", what=f"random within ±30 % by kind ({seed})", make=_randomly(request, seed)
+            pool=name,
+            cause="wrong costs",
+            what=f"random within ±30 % by kind ({seed})",
+            num_lanes=len(request.devices),
+            make=_randomly(request, seed),
         )
 
 
@@ -139,7 +153,31 @@ def _stragglers(alike: PlanRequest) -> Iterator[NamedCase]:
         ("a lane that trains turns 20× slow", {0: 20.0}),
     ):
         case = RobustCase(believed=alike, true=alike.costs, slower={HAPPENS_AFTER: factors})
-        yield NamedCase(pool="13 alike", cause="straggler", what=what, make=partial(replace, case))
+        yield NamedCase(
+            pool="13 alike", cause="straggler", what=what, num_lanes=len(alike.devices), make=partial(replace, case)
+        )
+
+
+def _stragglers_of_random_pools() -> Iterator[NamedCase]:
+    for seed in STRAGGLING_POOLS:
+        for trains, factor in ((True, 3.0), (False, 3.0), (True, 10.0)):
+            yield NamedCase(
+                pool=f"random pool {seed}",
+                cause="straggler of a random pool",
+                what=f"a lane that {'trains' if trains else 'generates'} turns {factor:.0f}× slow",
+                num_lanes=random_pool(seed).num_lanes,
+                make=partial(_straggler, seed, factor, trains=trains),
+            )
+
+
+def _straggler(seed: int, factor: float, *, trains: bool) -> RobustCase:
+    """One of the first plan's trainer lanes, or of its rollout lanes where it has any, turns slow."""
+    request = random_pool(seed).request
+    case = RobustCase(believed=request, true=request.costs)
+    trainers = first_plan(case).trainers
+    others = [lane for lane in range(len(request.devices)) if lane not in trainers]
+    lane = Random(seed).choice(trainers if trains else others or trainers)
+    return replace(case, slower={HAPPENS_AFTER: {lane: factor}})
 
 
 def _other_lanes(alike: PlanRequest) -> Iterator[NamedCase]:
@@ -150,14 +188,14 @@ def _other_lanes(alike: PlanRequest) -> Iterator[NamedCase]:
         Arrival(at=500.0, lane=SimulatedLane(lane=lost, role=LaneRole.ROLLOUT)),
     ]
     wrong = _wrong(alike, 1 + WRONG, 1 - WRONG)
-    makers: dict[tuple[str, str], Callable[[], RobustCase]] = {
-        ("13 alike", "a lane lost for 300 s, costs wrong"): lambda: replace(wrong(), incidents=incidents),
-        ("10 alike", "3 lanes join"): lambda: _resized(10, joining=range(10, 13)),
-        ("8 alike", "12 lanes join"): lambda: _resized(8, joining=range(8, 20)),
-        ("13 alike", "3 lanes are taken away"): lambda: _resized(13, leaving=range(10, 13)),
+    makers: dict[tuple[int, int, str], Callable[[], RobustCase]] = {
+        (13, 13, "a lane lost for 300 s, costs wrong"): lambda: replace(wrong(), incidents=incidents),
+        (10, 13, "3 lanes join"): lambda: _resized(10, joining=range(10, 13)),
+        (8, 20, "12 lanes join"): lambda: _resized(8, joining=range(8, 20)),
+        (13, 13, "3 lanes are taken away"): lambda: _resized(13, leaving=range(10, 13)),
     }
-    for (name, what), make in makers.items():
-        yield NamedCase(pool=name, cause="lanes", what=what, make=make)
+    for (at_first, num_lanes, what), make in makers.items():
+        yield NamedCase(pool=f"{at_first} alike", cause="lanes", what=what, num_lanes=num_lanes, make=make)
 
 
 def _wrong(request: PlanRequest, generate: float, accumulate: float) -> Callable[[], RobustCase]:

@@ -5,7 +5,7 @@ var/bench/robust.json ─► blocks ─► between `<!-- NAME -->` and `<!-- /NA
 
 import argparse
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ _HEAD = (
     "with moves: median",
     "90th percentile",
 )
+_RANDOM = "straggler of a random pool"
 _HEAD_OF_HAPPENINGS = (
     "pool",
     "what",
@@ -55,8 +56,18 @@ def _summaries(found: Mapping[str, Mapping[str, float]]) -> Iterator[Iterable[st
 
 
 def happenings(report: Report) -> str:
-    """Each case in which something happens to the lanes."""
-    rows = [row for row in report["rows"] if row["cause"] != "wrong costs"]
+    """Each case in which something happens to the lanes of a pool that is not random."""
+    others = ("wrong costs", _RANDOM)
+    return _happenings([row for row in report["rows"] if row["cause"] not in others])
+
+
+def random_stragglers(report: Report) -> str:
+    """Each case in which a lane of a random pool turns slow."""
+    rows = [row for row in report["rows"] if row["cause"] == _RANDOM]
+    return _happenings(sorted(rows, key=lambda row: (row["pool"], row["what"])))
+
+
+def _happenings(rows: Sequence[Mapping[str, Any]]) -> str:
     return table(
         _HEAD_OF_HAPPENINGS,
         (
@@ -140,7 +151,9 @@ def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
-BLOCKS = (wrong_costs, happenings, by_cause, random_pools, least_shares, emulated)
+BLOCKS = (wrong_costs, happenings, random_stragglers, by_cause, random_pools, least_shares, emulated)
+_MAY_LACK = {random_pools: "random_pools", least_shares: "random_pools", emulated: "emulated"}
+"""By block: the part of a report that one of `--pools 0` or of `--simulated` lacks."""
 
 
 def main() -> None:
@@ -148,8 +161,8 @@ def main() -> None:
     parser.add_argument("--report", type=Path, default=OUTPUT)
     report = json.loads(parser.parse_args().report.read_text())
     document = ROOT / DOCUMENT
-    # A report of `--simulated` leaves the last one of emulated lanes in place.
-    blocks = [block for block in BLOCKS if block is not emulated or "emulated" in report]
+    # What the report lacks stays as the last one that has it says.
+    blocks = [block for block in BLOCKS if block not in _MAY_LACK or report.get(_MAY_LACK[block])]
     document.write_text(with_blocks(document.read_text(), blocks, report))
 
 
