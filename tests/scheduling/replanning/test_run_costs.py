@@ -97,6 +97,18 @@ def test_lanes_that_differ_by_less_than_their_measurements_can_tell_count_as_one
     assert len(set(known.pool.lanes)) == 1
 
 
+def test_a_lane_that_is_hardly_known_hardly_counts_among_lanes_alike() -> None:
+    table = {(f"l{index}", CostKind.ACCUMULATE): measured(3.0, error=0.01) for index in (0, 1)}
+    table["l2", CostKind.ACCUMULATE] = measured(12.0, error=0.6)
+    known = run_costs(prior(), table, lanes(0, 1, 2), kinds=KINDS)
+    assert {round(each.accumulate.per_unit, 9) for each in known.pool.lanes} == {
+        round((2 * 3.0 + 12.0 / 36) / (2 + 1 / 36), 9)
+    }
+    unsure = {(f"l{index}", CostKind.ACCUMULATE): measured(3.0 + index, error=math.inf) for index in range(3)}
+    known = run_costs(prior(), unsure, lanes(0, 1, 2), kinds=KINDS)
+    assert known.pool.lanes[0].accumulate.per_unit == pytest.approx(4.0)
+
+
 def test_seconds_of_the_gang_are_those_measured_and_keep_the_part_that_ranks_share() -> None:
     sharded = replace(lane(10.0, 3.0), commit=0.5, shared_commit=2.0)
     pool_of_two = PoolCosts(lanes=(sharded,) * 4, score=Cost(0.0, 0.01), num_reward=1)

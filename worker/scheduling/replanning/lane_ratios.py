@@ -20,6 +20,9 @@ SAME_WITHIN = 0.15
 in proportion to speed evens out; a lane that is 15 % slower than its kind is worth a place of its own in a plan."""
 _NUM_ERRORS = 3.0
 """Standard errors by which estimates must differ to count as different: one lane of 400 does by chance."""
+_EVEN_ERROR = 0.1
+"""Errors up to which lanes alike weigh alike: what two or three calls say of their own error is uncertain by as much.
+Of a lane that has made one call at ten times its seconds it is 0.5 or more."""
 _SMALLEST_ERROR = 1e-4
 """Stands in for the error of work that always takes the same time."""
 
@@ -68,9 +71,18 @@ def by_cluster(ratios: Mapping[int, Ratio], groups: Sequence[Sequence[int]]) -> 
     found: dict[int, float] = {}
     for group in groups:
         for cluster in _clusters([(ratios[lane], lane) for lane in group if lane in ratios]):
-            mean = sum(ratio.value for ratio, _ in cluster) / len(cluster)
+            mean = _mean([ratio for ratio, _ in cluster])
             found |= dict.fromkeys((lane for _, lane in cluster), mean)
     return [found.get(lane) for lane in range(sum(len(group) for group in groups))]
+
+
+def _mean(ratios: Sequence[Ratio]) -> float:
+    """The mean weighted by precision: of a lane whose first slow call is not believed yet, little is known. Where no
+    lane has repeated its work, all weigh alike."""
+    weights = [max(ratio.error, _EVEN_ERROR) ** -2 for ratio in ratios]
+    if not sum(weights):
+        weights = [1.0] * len(ratios)
+    return sum(weight * ratio.value for weight, ratio in zip(weights, ratios, strict=True)) / sum(weights)
 
 
 def _clusters(entries: Sequence[tuple[Ratio, int]]) -> list[list[tuple[Ratio, int]]]:
