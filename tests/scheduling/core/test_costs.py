@@ -197,6 +197,20 @@ def test_work_that_a_slow_lane_does_for_the_first_time_tells_what_others_take() 
     assert costs.seconds("u", CostKind.GENERATE, 4) == pytest.approx(240.0)
 
 
+@pytest.mark.parametrize(("taken", "slowdown"), [(40.0, 1.0), (400.0, 10.0)])
+def test_without_a_prior_too_a_slow_lane_is_told_from_one_that_is_slow_at_other_work_alone(
+    taken: float, slowdown: float
+) -> None:
+    costs = CostModel()
+    costs.observe("u", CostKind.GENERATE, 40.0, num_units=4)
+    for seconds in (3.0, 3.0, 3.0, 30.0, 30.0):
+        costs.observe("t", CostKind.ACCUMULATE, seconds)
+    assert costs.seconds("t", CostKind.GENERATE, 4) == pytest.approx(400.0)
+    costs.observe("t", CostKind.GENERATE, taken, num_units=4)
+    assert costs.measured()["t", CostKind.GENERATE].slowdown == pytest.approx(slowdown)
+    assert costs.seconds("v", CostKind.GENERATE, 4) == pytest.approx(40.0)
+
+
 def test_priors_are_not_reported_as_measured() -> None:
     costs = CostModel({("g", CostKind.PULL): Cost(5.0), ("h", CostKind.PULL): Cost(6.0)})
     costs.observe("g", CostKind.PULL, 1.0)

@@ -3,10 +3,11 @@
 import math
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.scheduling.core.costs import Cost, CostKind, MeasuredCost
+from worker.scheduling.core.costs import Cost, CostKind, MeasuredCost, MeasuredCostTable
 from worker.scheduling.replanning.cadence import WORK_SHARE, Cadence
 
 ROLES = {"a": "trainer", "b": "rollout"}
@@ -14,6 +15,14 @@ ROLES = {"a": "trainer", "b": "rollout"}
 
 def costs(seconds: float, error: float = 0.01) -> dict[tuple[str, CostKind], MeasuredCost]:
     return {("b", CostKind.GENERATE): MeasuredCost(Cost(0.0, seconds), 4, 4, error)}
+
+
+def asked_after_eight(table: MeasuredCostTable | None = None) -> Cadence:
+    """One that has asked after its eighth batch, each of 10 s."""
+    cadence = Cadence()
+    cadence.completed(8, 80.0)
+    cadence.asked(ROLES, table or {})
+    return cadence
 
 
 def test_a_run_asks_after_its_first_batch_then_ever_more_rarely() -> None:
@@ -40,9 +49,7 @@ def test_questions_take_no_more_of_the_time_than_their_share_however_short_batch
 
 
 def test_other_lanes_are_asked_about_at_once_whatever_questions_take() -> None:
-    cadence = Cadence()
-    cadence.completed(8, 80.0)
-    cadence.asked(ROLES, {})
+    cadence = asked_after_eight()
     cadence.completed(9, 81.0)
     assert cadence.is_due(ROLES | {"c": "rollout"}, {}, 5.0)
     assert not cadence.is_due(ROLES, costs(10.0), 5.0)
@@ -63,18 +70,14 @@ def test_a_run_that_is_slower_than_promised_asks_anew() -> None:
 
 
 def test_other_lanes_are_a_reason_to_ask() -> None:
-    cadence = Cadence()
-    cadence.completed(8, 80.0)
-    cadence.asked(ROLES, {})
+    cadence = asked_after_eight()
     cadence.completed(9, 90.0)
     assert not cadence.is_due(ROLES, {})
     assert cadence.is_due(ROLES | {"c": "rollout"}, {})
 
 
 def test_a_lane_that_has_become_slower_is_a_reason_to_ask_once_its_measurements_tell() -> None:
-    cadence = Cadence()
-    cadence.completed(8, 80.0)
-    cadence.asked(ROLES, costs(10.0))
+    cadence = asked_after_eight(costs(10.0))
     cadence.completed(9, 90.0)
     assert not cadence.is_due(ROLES, costs(11.0))
     assert not cadence.is_due(ROLES, costs(13.0, error=0.2))
@@ -82,28 +85,21 @@ def test_a_lane_that_has_become_slower_is_a_reason_to_ask_once_its_measurements_
 
 
 def test_what_could_not_be_told_when_a_lane_had_just_turned_slow_is_a_reason_to_ask_once_it_can() -> None:
-    cadence = Cadence()
-    cadence.completed(8, 80.0)
-    cadence.asked(ROLES, costs(30.0, error=0.5))
+    cadence = asked_after_eight(costs(30.0, error=0.5))
     cadence.completed(9, 90.0)
     assert cadence.is_due(ROLES, costs(100.0))
 
 
-def test_a_single_batch_far_later_than_promised_is_a_reason_to_ask() -> None:
-    cadence = Cadence()
-    cadence.completed(8, 80.0)
-    cadence.asked(ROLES, {})
+@pytest.mark.parametrize(("seconds", "is_due"), [(14.0, False), (16.0, True)])
+def test_a_single_batch_far_later_than_promised_is_a_reason_to_ask(seconds: float, is_due: bool) -> None:
+    cadence = asked_after_eight()
     cadence.stays(10.0)
-    cadence.completed(9, 94.0)
-    assert not cadence.is_due(ROLES, {})
-    cadence.completed(10, 110.0)
-    assert cadence.is_due(ROLES, {})
+    cadence.completed(9, 80.0 + seconds)
+    assert cadence.is_due(ROLES, {}) is is_due
 
 
 def test_a_run_that_stays_as_it_is_compares_with_what_was_predicted_of_that() -> None:
-    cadence = Cadence()
-    cadence.completed(8, 80.0)
-    cadence.asked(ROLES, {})
+    cadence = asked_after_eight()
     cadence.stays(10.0)
     cadence.completed(9, 92.0)
     assert not cadence.is_due(ROLES, {}), "one batch may be late by chance"

@@ -66,6 +66,11 @@ class _Suspect:
         return -1 if seconds * (1 + self.far) < expected else 0
 
 
+def _bear_out(num_units: int, seconds: float, expected: Cost) -> bool:
+    """Whether `seconds` of a call are not far off what is expected of one of so many units."""
+    return not _Suspect(num_units, seconds, expected, _FAR).side
+
+
 @dataclass(slots=True)
 class CostFit:
     """A weighted least-squares line through (units, seconds); each observation weighs `_DECAY` times the next one.
@@ -118,7 +123,7 @@ class CostFit:
     def scale(self, factor: float, num_units: int, seconds: float) -> bool:
         """Take all observations to have taken `factor` times as long, if `seconds` of `num_units` bear that out;
         returns whether they do."""
-        if _Suspect(num_units, seconds, self.cost(None).scaled(factor), _FAR).side:
+        if not _bear_out(num_units, seconds, self.cost(None).scaled(factor)):
             return False
         self._suspect = None
         self.slowdown *= factor
@@ -132,9 +137,7 @@ class CostFit:
         """Take the last observation as the new truth, if it was far off and bears out that the lane takes `factor`
         times as long; returns whether."""
         suspect = self._suspect
-        if suspect is None:
-            return False
-        if _Suspect(suspect.num_units, suspect.seconds, suspect.expected.scaled(factor), _FAR).side:
+        if suspect is None or not _bear_out(suspect.num_units, suspect.seconds, suspect.expected.scaled(factor)):
             return False
         self._begin_anew(suspect)
         self.slowdown = max(1.0, self.slowdown * factor)

@@ -3,7 +3,8 @@
 The scheduler observes every action that finishes; search, planner and the run page read the estimates. Until a cost has
 been observed, a prior stands in for it: an estimate from a profile, or a measurement of an earlier run. A lane that has
 become slow at training is expected to be so at generation, and the reverse, until it does that again: a trainer lane
-may have been lent once, long ago, and its next fragment would hold up the whole batch.
+may have been lent once, long ago, and its next fragment would hold up the whole batch. What others take is told by what
+it took before it turned slow.
 
 Invariant: estimates are finite and never negative, and depend on prior and observations alone.
 """
@@ -49,9 +50,7 @@ class CostModel:
         fit = self._fits[kind].setdefault(lane, CostFit(num_units, num_units))
         change = fit.observe(num_units, seconds, is_same_call=is_same_call)
         self._add_to_sums(lane, kind, 1)
-        self._fitted[kind].pop(lane, None)
-        self._scaled_priors[kind].clear()
-        self._means.pop(kind, None)
+        self._drop_estimates(lane, kind)
         if change != 1.0 and kind in _OTHER_WORK:
             self._expect(lane, _OTHER_WORK[kind], change)
 
@@ -63,9 +62,13 @@ class CostModel:
         if slower > 1.0 and not (fit is not None and fit.confirm(slower)):
             self._slower[kind][lane] = slower
         self._add_to_sums(lane, kind, 1)
-        self._means.pop(kind, None)
+        self._drop_estimates(lane, kind)
+
+    def _drop_estimates(self, lane: str, kind: CostKind) -> None:
+        """Drop those that rest on the lane's observations."""
         self._fitted[kind].pop(lane, None)
         self._scaled_priors[kind].clear()
+        self._means.pop(kind, None)
 
     def _settle(self, lane: str, kind: CostKind, num_units: int, seconds: float) -> None:
         """The lane does the work again that was expected to take longer, if it was. What was observed before counts as
@@ -93,8 +96,8 @@ class CostModel:
 
     def cost(self, lane: str, kind: CostKind) -> Cost | None:
         """The best estimate there is: the lane's own observations; else its prior, scaled by the ratio of observed to
-        prior seconds of the lanes that have both; else the mean of the lanes observed; else `None`. The first two are
-        longer where the lane has become slow at other work since."""
+        prior seconds of the lanes that have both; else the mean of the lanes observed; else `None`. It is longer
+        where the lane has become slow at other work since."""
         known = self._fitted[kind].get(lane) or self._scaled_priors[kind].get(lane)
         if known is not None:
             return known
@@ -107,7 +110,7 @@ class CostModel:
             known = prior.scaled(typical * self._slower[kind].get(lane, 1.0))
             self._scaled_priors[kind][lane] = known
         elif self._fits[kind]:
-            known = self._mean(kind)
+            known = self._mean(kind).scaled(self._slower[kind].get(lane, 1.0))
         return known
 
     def _mean(self, kind: CostKind) -> Cost:

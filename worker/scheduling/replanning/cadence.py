@@ -22,10 +22,10 @@ process's imports are most in small pools: batches of a minute never wait for th
 more than a better plan gains."""
 _NUM_LATE = 2
 """Batches whose mean is compared: one alone may have waited for an evaluation or a checkpoint."""
-FAR_LATE = 1.5
-"""The same of a single batch: of a lane that turned slow and makes one call a batch the first such call is not believed
-yet when it leads to a question, and the next one must not wait for two batches. A batch that only waited costs a
-question."""
+_FAR_LATE = 1.5
+"""The same for a single batch. A lane that turned slow and makes one call a batch is believed after two: the question
+after the first of them changes nothing, and the one after the second must not wait for `_NUM_LATE` batches. A batch
+that waited for something else costs no more than a question."""
 
 
 class Cadence:
@@ -79,7 +79,7 @@ class Cadence:
         if self._promised is None or len(self._ends) < 2:
             return False
         (last, until), (before, then) = self._ends[-1], self._ends[-2]
-        if (until - then) / (last - before) > FAR_LATE * self._promised:
+        if (until - then) / (last - before) > _FAR_LATE * self._promised:
             return True
         first, since = self._ends[0]
         return len(self._ends) > _NUM_LATE and (until - since) / (last - first) > LATE * self._promised

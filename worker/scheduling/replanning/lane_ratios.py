@@ -21,8 +21,8 @@ in proportion to speed evens out; a lane that is 15 % slower than its kind is wo
 _NUM_ERRORS = 3.0
 """Standard errors by which estimates must differ to count as different: one lane of 400 does by chance."""
 _EVEN_ERROR = 0.1
-"""Errors up to which lanes alike weigh alike: what two or three calls say of their own error is uncertain by as much.
-Of a lane that has made one call at ten times its seconds it is 0.5 or more."""
+"""The error up to which measurements weigh the same: two or three calls say little of their own error. That of a lane
+which has just made a call at ten times its seconds is 0.5 or more."""
 _SMALLEST_ERROR = 1e-4
 """Stands in for the error of work that always takes the same time."""
 

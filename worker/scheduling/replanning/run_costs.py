@@ -74,7 +74,8 @@ def run_costs(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *,
     """
     groups = _groups(prior, kinds)
     kinds_of_work = (CostKind.GENERATE,) if prior.equal_counts else _LANE_KINDS
-    ratios = {kind: _ratios(prior, measured, lanes, kind) for kind in kinds_of_work}
+    common = _common_slowdown(measured, lanes)
+    ratios = {kind: _ratios(prior, measured, lanes, kind, common) for kind in kinds_of_work}
     of_lanes = {kind: Ratios.of(found, groups) for kind, found in ratios.items()}
     factors = completed(of_lanes, groups)
     speeds = speeds_of_all(
@@ -111,15 +112,17 @@ def _groups(prior: PoolCosts, kinds: Sequence[object]) -> list[list[int]]:
     return list(found.values())
 
 
-def _ratios(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, kind: CostKind) -> dict[int, Ratio]:
+def _ratios(
+    prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, kind: CostKind, common_slowdown: float
+) -> dict[int, Ratio]:
     """By index of the lanes that have done this kind of work: measured ÷ prior seconds."""
-    found, common = {}, _common_slowdown(measured, lanes)
+    found = {}
     for index, name in enumerate(lanes.names):
         expected = prior.lanes[index].generate if kind is CostKind.GENERATE else prior.lanes[index].accumulate
         known = measured.get((name, kind))
         value = None if known is None else ratio_of(known, expected)
         if known is not None and value is not None:
-            found[index] = Ratio(value, known.relative_error, max(1.0, known.slowdown / common))
+            found[index] = Ratio(value, known.relative_error, max(1.0, known.slowdown / common_slowdown))
     return found
 
 
