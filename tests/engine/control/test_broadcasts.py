@@ -46,8 +46,8 @@ def lanes() -> NotingLanes:
 
 
 @pytest.fixture
-def broadcasts(lanes: NotingLanes, make_spec: MakeSpec) -> Broadcasts:
-    made = Broadcasts(make_spec(pipeline={"publishing": "direct"}), lanes, ready=lambda: lanes.rollout)  # type: ignore[arg-type]
+def broadcasts(lanes: NotingLanes) -> Broadcasts:
+    made = Broadcasts(lanes, ready=lambda: lanes.rollout)  # type: ignore[arg-type]
     made.open({lane: BroadcastEndpoint(address="a", port=1, layouts=(LAYOUT, LAYOUT)) for lane in RANKS})
     return made
 

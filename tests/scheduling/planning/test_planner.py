@@ -107,6 +107,9 @@ def test_what_bounds_the_choice_is_carried_over() -> None:
     with_choice = resolve(spec(pipeline=pipeline)).pipeline
     assert with_choice.deterministic
     assert with_choice.importance_cap == (2.0 if with_choice.max_staleness else None)
+    stored, sent = (resolve(spec(pipeline=pipeline | {"publishing": each})).pipeline for each in ("store", "direct"))
+    assert sent.placement is Placement.DISAGGREGATED
+    assert (stored.publishing, sent.publishing) == ("store", "direct")
     around_behaviour = {"placement": "auto", "max_staleness": 1, "stale_clip": "behaviour"}
     assert resolve(spec(pipeline=around_behaviour)).pipeline.stale_clip == "behaviour"
 
@@ -217,6 +220,12 @@ def test_devices_are_one_for_each_lane_or_one_for_all() -> None:
 def test_one_lane_alone_is_colocated() -> None:
     with_choice = resolve(spec(lanes={"num_rollout": 0, "num_trainer": 1, "num_reward": 1}))
     assert with_choice.pipeline.placement is Placement.COLOCATED
+
+
+def test_colocated_lanes_publish_through_the_store_whatever_was_asked_for() -> None:
+    lanes = {"num_rollout": 0, "num_trainer": 1, "num_reward": 1}
+    with_choice = resolve(spec(lanes=lanes, pipeline={"placement": "auto", "publishing": "direct"}))
+    assert with_choice.pipeline.publishing == "store"
 
 
 def simulated(*, max_staleness: int, num_batches: int = 2) -> Any:

@@ -15,8 +15,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from worker.contracts.names import LaneRole, Publishing
-from worker.contracts.run_spec import RunSpec
+from worker.contracts.names import LaneRole
 from worker.engine.actors.reports import BroadcastReport
 from worker.engine.control.cluster_lanes import ClusterLanes
 from worker.engine.sync.broadcast_plan import BroadcastEndpoint, BroadcastPlan, DoneBroadcast
@@ -38,10 +37,8 @@ object store, so a lane that never has the memory costs one broadcast in nine.""
 class Broadcasts:
     """Makes plans, and counts what fails. Without endpoints there is no plan."""
 
-    def __init__(self, spec: RunSpec, lanes: ClusterLanes, *, ready: Callable[[], Collection[str]]) -> None:
+    def __init__(self, lanes: ClusterLanes, *, ready: Callable[[], Collection[str]]) -> None:
         """`ready` gives the lanes that are loaded and not lost."""
-        self.are_wanted = spec.pipeline.publishing is Publishing.DIRECT
-        """Whether the run broadcasts its versions."""
         self._lanes = lanes
         self._ready = ready
         self._ranks: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from ray import ObjectRef
 
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.lanes import LaneWork
-from worker.contracts.names import LaneRole
+from worker.contracts.names import LaneRole, Publishing
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import AccumulationPlan, BroadcastReport, RestoredCheckpoint
 from worker.engine.control.broadcasts import Broadcasts
@@ -35,7 +35,7 @@ class TrainerGang:
         """`ready` gives the lanes that are loaded and not lost."""
         self._lanes = components.lanes
         self._calls = calls
-        self._broadcasts = Broadcasts(components.answer.spec, components.lanes, ready=ready)
+        self._broadcasts = Broadcasts(components.lanes, ready=ready)
         self.lanes = components.lanes.names(LaneRole.TRAINER)
         """The lanes of the ranks, in rank order."""
         self._num_shards = 1
@@ -88,7 +88,7 @@ class TrainerGang:
 
         def finish(reports: Reports) -> None:
             self._num_shards = reports[lanes[0]].value
-            if self._broadcasts.are_wanted:
+            if answer.spec.pipeline.publishing is Publishing.DIRECT:
                 self._open_broadcasts(otherwise)
             then(reports)
 

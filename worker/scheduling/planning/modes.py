@@ -10,7 +10,7 @@ lend as it does.
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from worker.contracts.names import Placement, TrainerAssist
+from worker.contracts.names import Placement, Publishing, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.limits import ScheduleRules
 
@@ -59,6 +59,7 @@ class PlanningMode:
             "max_staleness": self.max_staleness,
             "stale_clip": wanted.stale_clip,
             "importance_cap": wanted.importance_cap if self.max_staleness else None,
+            "publishing": Publishing.STORE if self.is_colocated else wanted.publishing,
             "deterministic": wanted.deterministic,
             "tag": tag,
         }
