@@ -160,7 +160,7 @@ def _metrics_reporter(
         spans=spans,
         algebra=spec.algebra,
         gate=spec.replay_bounds if spec.algorithm.needs.log_probs else None,
-        algorithm=None if spec.pipeline.max_staleness else spec.algorithm,
+        algorithm=spec.algorithm,
         clock=clock,
         monitored=[reward.key for reward in spec.rewards if reward.watched],
         ranks_in_step=spec.deepspeed.zero_stage >= 2,

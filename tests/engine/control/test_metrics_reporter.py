@@ -33,6 +33,7 @@ def reporter() -> MetricsReporter:
         spans=UNUSED,
         algebra=ALGEBRA,
         gate=None,
+        algorithm=FlowGrpoSpec(),
         clock=DriverClock(),
     )
 
@@ -67,11 +68,11 @@ class Events:
     def emit(self, kind: type, **fields: Any) -> None: ...
 
 
-def gated(algorithm: Algorithm | None) -> MetricsReporter:
+def gated(algorithm: Algorithm, *, staleness: int) -> MetricsReporter:
     return MetricsReporter(
         client=Events(),  # type: ignore[arg-type]
         samples=UNUSED,
-        fragments=UNUSED,
+        fragments=SimpleNamespace(version_of=lambda batch: batch - staleness),  # type: ignore[arg-type]
         advantages=UNUSED,
         spans=UNUSED,
         algebra=ALGEBRA,
@@ -91,19 +92,19 @@ def first_update(*, num_clipped: int) -> UpdateStats:
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "num_clipped", "expected"),
+    ("algorithm", "staleness", "num_clipped", "expected"),
     [
-        (GrpoGuardSpec(), 7, "7% of the first update's pairs are beyond `algorithm.clip_range` (2e-06)"),
-        (FlowDppoSpec(), 100, "100% of the first update's pairs are beyond `algorithm.divergence_bound` (1e-05)"),
-        (FlowGrpoSpec(), 0, ""),
-        (None, 100, ""),
+        (GrpoGuardSpec(), 0, 7, "7% of the first update's pairs are beyond `algorithm.clip_range` (2e-06)"),
+        (FlowDppoSpec(), 0, 100, "100% of the first update's pairs are beyond `algorithm.divergence_bound` (1e-05)"),
+        (FlowGrpoSpec(), 0, 0, ""),
+        (FlowDppoSpec(), 1, 100, ""),
     ],
     ids=["guard", "dppo", "none_clipped", "stale"],
 )
 def test_rounding_beyond_the_algorithms_own_bound_is_said_once_with_what_to_set(
-    algorithm: Algorithm | None, num_clipped: int, expected: str, caplog: pytest.LogCaptureFixture
+    algorithm: Algorithm, staleness: int, num_clipped: int, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    reporter = gated(algorithm)
+    reporter = gated(algorithm, staleness=staleness)
     reporter.accumulated(first_update(num_clipped=num_clipped))
     with caplog.at_level(logging.WARNING, logger="worker"):
         reporter.check_gate(0)
@@ -130,7 +131,14 @@ def test_what_passes_of_weight_0_took_is_reported_with_their_own_batch(
     ranks_in_step: bool, expected: list[float | None]
 ) -> None:
     client, record = Recorded(), SimpleNamespace(fragment=SimpleNamespace(policy_version=0, members=(0, 1)))
-    usual: Any = {"samples": UNUSED, "advantages": UNUSED, "gate": None, "clock": DriverClock(), "algebra": ALGEBRA}
+    usual: Any = {
+        "samples": UNUSED,
+        "advantages": UNUSED,
+        "gate": None,
+        "algorithm": FlowGrpoSpec(),
+        "clock": DriverClock(),
+        "algebra": ALGEBRA,
+    }
     usual["fragments"] = SimpleNamespace(of_batch=lambda purpose, batch: [record])
     usual["spans"] = SimpleNamespace(take_seconds=dict)
     reporter = MetricsReporter(client=client, ranks_in_step=ranks_in_step, **usual)  # type: ignore[arg-type]

@@ -57,7 +57,7 @@ class MetricsReporter:
         spans: SpanReporter,
         algebra: BatchAlgebra,
         gate: ReplayBounds | None,
-        algorithm: Algorithm | None = None,
+        algorithm: Algorithm,
         clock: DriverClock,
         monitored: Sequence[str] = (),
         ranks_in_step: bool = False,
@@ -71,7 +71,7 @@ class MetricsReporter:
             spans: where the lanes' seconds are read.
             algebra: the run's.
             gate: bounds of the replay gate; `None` for algorithms that replay nothing.
-            algorithm: the run's, to tell rounding from updates; `None` where data may be stale, whose ratios are not 1.
+            algorithm: the run's, to tell rounding from updates.
             clock: driver time.
             monitored: keys of the rewards that are measured but not optimised.
             ranks_in_step: whether ranks make equally many passes, so that some may have weight 0 in any batch.
@@ -184,7 +184,9 @@ class MetricsReporter:
         self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=True, values=values)
 
     def _warn_of_rounding(self, stats: UpdateStats, batch: int) -> None:
-        if self._algorithm is None or self._has_warned_of_rounding:
+        """Only of data that the trained weights have generated: ratios of stale data are not 1."""
+        is_stale = self._fragments.version_of(batch) < self.position.version_at(batch)
+        if self._has_warned_of_rounding or is_stale:
             return
         if warning := rounding_warning(stats, self._algorithm):
             self._has_warned_of_rounding = True
