@@ -1,14 +1,16 @@
-"""A run that changes while it works: lending at once, `gap` in batches to come, the gang at a batch boundary."""
+"""A run that changes while it works: lending at once, `gap` in batches to come, the gang at a batch boundary, placement
+and staleness once it is drained."""
 
 from collections.abc import Sequence
 
 import pytest
 
+from tests.scheduling.manual_executor import ManualExecutor
 from tests.scheduling.planning.synthetic_pools import ALIKE, pool, request_for
-from worker.contracts.names import LaneRole, TrainerAssist
+from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import Span, SpanKind
-from worker.scheduling.core.messages import Event, LaneJoined, Published, Snapshotted
+from worker.scheduling.core.messages import AdmissionClosed, AdmissionOpened, Event, LaneJoined, Published, Snapshotted
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.cost_estimates import lane_name, reward_lane_name
@@ -70,12 +72,14 @@ def test_training_begins_before_all_is_generated_only_in_batches_that_begin_afte
         assert (trained < generated) == (batch >= 2)
 
 
-@pytest.mark.parametrize("field", ["tsp", "max_staleness", "deterministic", "placement"])
-def test_other_switches_cannot_change(field: str) -> None:
-    changed = {"tsp": False, "max_staleness": 1, "deterministic": True, "placement": "colocated"}
-    other = PipelineSpec.model_validate(OFF.model_dump() | {field: changed[field]})
-    with pytest.raises(ValueError, match="other switches need a new scheduler"):
-        run(1, other)
+@pytest.mark.parametrize(
+    "change", [{"tsp": False}, {"max_staleness": 1}, {"deterministic": True}, {"placement": "colocated"}], ids=str
+)
+def test_switches_that_open_work_depends_on_cannot_change_while_a_batch_is_open(change: dict[str, object]) -> None:
+    scheduler = ManualExecutor(REQUEST.work.algebra).scheduler
+    to = PipelineSpec.model_validate(PipelineSpec(placement=Placement.DISAGGREGATED).model_dump() | change)
+    with pytest.raises(ValueError, match=r"`gap` and `tag` alone while a batch is open.* close admission"):
+        scheduler.revise(to, 1, lending_policy(to))
 
 
 def test_a_revision_is_in_the_schedule_log_and_is_replayed() -> None:
@@ -140,3 +144,64 @@ def test_the_gang_of_a_simulated_run_changes_at_a_batch_boundary() -> None:
     assert {lane for lane, batch in trained if batch is not None and batch >= 2} == {lane_name(0), lane_name(1)}
     reserved, joined = changed
     assert joined - reserved == pytest.approx(70.0)
+
+
+COLOCATED = PipelineSpec(placement=Placement.COLOCATED)
+STALE = GREEDY.model_copy(update={"max_staleness": 1})
+WAYS = {"colocated": COLOCATED, "on_policy": GREEDY, "stale": STALE}
+
+
+def trainers_of(pipeline: PipelineSpec) -> tuple[str, ...]:
+    """Four lanes if colocated, else two."""
+    return tuple(lane_name(index) for index in range(4 if pipeline.placement is Placement.COLOCATED else 2))
+
+
+def run_drained(before: PipelineSpec, after: PipelineSpec, written: list[Line]) -> tuple[list[Span], int]:
+    """The spans of a run that is drained once its first batch is published, at staleness 0 of the batch that begins
+    then, and goes on with other switches and their gang; and the first batch that does."""
+    work, spans, published = REQUEST.work, list[Span](), list[float]()
+    start = ScheduleStart(algebra=work.algebra, pipeline=before, advantage_std="group", num_batches=NUM_BATCHES)
+    scheduler = RecordedScheduler(start, written.append)
+    first: int | None = None
+    simulator: Simulator
+
+    def observe(event: Event, at: float) -> None:
+        nonlocal first
+        if isinstance(event, Published):
+            published.append(at)
+            if len(published) == 1 and scheduler.state.has_open_batch:
+                scheduler.apply(AdmissionClosed(), at)
+        if isinstance(event, Snapshotted) and published and not scheduler.state.has_open_batch and first is None:
+            first = len(published) + 1
+            scheduler.revise(after, 1, lending_policy(after))
+            scheduler.apply(AdmissionOpened(), at)
+            simulator.change_gang(GangChange(trainers=trainers_of(after), start_seconds=60.0), at)
+
+    trainers = trainers_of(before)
+    roles = {lane_name(index): LaneRole.ROLLOUT for index in range(4)} | dict.fromkeys(trainers, LaneRole.TRAINER)
+    lanes = [SimulatedLane(lane=lane, role=role) for lane, role in roles.items()]
+    lanes.append(SimulatedLane(lane=reward_lane_name(0), role=LaneRole.REWARD))
+    table = dict(REQUEST.costs.cost_table((0, 1))) | REQUEST.costs.cost_table((0, 1, 2, 3))
+    simulator = Simulator(scheduler, lanes, table, spans.append, observe=observe)
+    simulator.run()
+    assert first is not None
+    return spans, first
+
+
+@pytest.mark.parametrize("after", WAYS)
+@pytest.mark.parametrize("before", WAYS)
+def test_a_drained_run_goes_on_in_any_placement_and_staleness(before: str, after: str) -> None:
+    written: list[Line] = []
+    spans, first = run_drained(WAYS[before], WAYS[after], written)
+    assert first < NUM_BATCHES - 1
+    trained = [span for span in spans if span.kind is SpanKind.TRAIN and span.num_units]
+    generated = [span for span in spans if span.kind in (SpanKind.GENERATE, SpanKind.LENT_GENERATE)]
+    for batch in range(NUM_BATCHES):
+        way = WAYS[before] if batch < first else WAYS[after]
+        assert {span.lane for span in trained if span.batch == batch} == set(trainers_of(way))
+        of_batch = [span for span in generated if span.batch == batch]
+        assert sum(span.num_samples or 0 for span in of_batch) == REQUEST.work.algebra.num_trajectories
+        (staleness,) = {batch - (span.policy_version or 0) for span in of_batch}
+        # The first batch of either way of working has none before it that it could overlap with.
+        assert staleness == way.max_staleness or (batch in (0, first) and staleness == 0)
+    assert not list(differences([parse_line(dump_line(line)) for line in written]))

@@ -90,7 +90,7 @@ class Admission:
                 "resume at a batch that is not trained yet"
             )
         self._num_batches = num_batches
-        self._max_staleness = max_staleness
+        self.max_staleness = max_staleness
         self._first_batch = self._next_batch = first_batch
         self._first_batch_version = first_batch_version
         self.batches_completed = first_batch
@@ -114,7 +114,7 @@ class Admission:
     @property
     def is_throttled(self) -> bool:
         """Whether the next batch is kept from beginning by the staleness bound alone, one being ahead already."""
-        return self._max_staleness > 0 and self.more_to_come and not self._is_prerequisite_complete
+        return self.max_staleness > 0 and self.more_to_come and not self._is_prerequisite_complete
 
     def may_begin(self, *, generators_would_idle: bool) -> bool:
         """Whether the next batch may begin now. A batch begins ahead of time only to keep a lane from idling:
@@ -126,7 +126,7 @@ class Admission:
 
     @property
     def _is_prerequisite_complete(self) -> bool:
-        return prerequisite_batch(self._next_batch, self._max_staleness) < self.batches_completed
+        return prerequisite_batch(self._next_batch, self.max_staleness) < self.batches_completed
 
     def version_of(self, batch: int, policy_version: int) -> int:
         """The version that `batch` is generated under if it begins while `policy_version` is the one published last."""

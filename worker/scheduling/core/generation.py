@@ -48,6 +48,10 @@ class Generation:
         self._last_seen_version: int | None = None
         """The version published last when actions were asked for last."""
 
+    def share_by(self, call_sizes: CallSizes, shares: GenerationShares | None) -> None:
+        """Divide fragments among lanes otherwise from now on; arguments as for a new `Generation`."""
+        self._call_sizes, self._shares = call_sizes, shares
+
     def order_by(self, urgency: Callable[[Fragment], int]) -> None:
         """Rank the fragments that are enqueued from now on; lower goes first."""
         self._queue.urgency = urgency

@@ -124,15 +124,9 @@ class Scheduler:
         settings = BatchSettings.resolve(pipeline, algebra, advantage_std, equal_counts=equal_counts)
         first_version = resumed_batch_version(first_batch_version, policy_version, pipeline.max_staleness)
         lanes, costs = LaneTable(), CostModel(prior)
-        is_colocated = pipeline.placement is Placement.COLOCATED
-        generators = LaneRole.TRAINER if is_colocated else LaneRole.ROLLOUT
-        shares = GenerationShares(lanes, costs) if is_colocated else None
-        call_sizes = CallSizes(
-            algebra, lanes, costs, generators=generators, deterministic=pipeline.deterministic, shares=shares
-        )
-        generation = Generation(lanes, call_sizes, shares)
+        generation = Generation(lanes, *_sharing(algebra, pipeline, lanes, costs))
         self.state = SchedulerState(
-            generators=generators,
+            generators=_generators(pipeline),
             lends_together=lends_together,
             equal_counts=equal_counts,
             lanes=lanes,
@@ -153,24 +147,32 @@ class Scheduler:
 
     def revise(self, pipeline: PipelineSpec, fragment_size: int, lending_policy: LendingPolicy | None) -> None:
         """Work by other switches from now on: lending at once, `gap` and the fragment size in batches that have not
-        begun.
+        begun, placement and the others only between two batches, since a batch that is open was begun by them.
 
         Raises:
-            ValueError: for a switch that cannot change while the run works, or a size that does not divide a group.
+            ValueError: for a switch that cannot change while a batch is open, or a size that does not divide a group.
         """
         _check_switches(pipeline, lending_policy)
-        changed = {"gap": pipeline.gap, "tag": pipeline.tag}
-        if self._pipeline.model_copy(update=changed) != pipeline:
-            raise ValueError(
-                f"`pipeline` must differ from {self._pipeline} in `gap` and `tag` alone, got {pipeline}: "
-                "other switches need a new scheduler"
-            )
+        if self._pipeline.model_copy(update={"gap": pipeline.gap, "tag": pipeline.tag}) != pipeline:
+            self._revise_between_batches(pipeline)
         self._pipeline, algebra = pipeline, self.state.algebra.with_fragment_size(fragment_size)
         self.state.work.settings = BatchSettings.resolve(
             pipeline, algebra, self._advantage_std, equal_counts=self.state.equal_counts
         )
         self._lending.policy = lending_policy
         self._order_generation()
+
+    def _revise_between_batches(self, pipeline: PipelineSpec) -> None:
+        """Take the switches on which open work depends."""
+        state = self.state
+        if state.has_open_batch:
+            raise ValueError(
+                f"`pipeline` must differ from {self._pipeline} in `gap` and `tag` alone while a batch is open, "
+                f"got {pipeline}: close admission, and revise the others once the open batches are trained"
+            )
+        state.generators = _generators(pipeline)
+        state.generation.share_by(*_sharing(state.algebra, pipeline, state.lanes, state.costs))
+        state.admission.max_staleness = pipeline.max_staleness
 
     @property
     def evaluates_first(self) -> bool:
@@ -316,6 +318,27 @@ class Scheduler:
             self.state.work.begin_batch(number, self.state.admission.version_of(number, self.state.policy_version))
             has_begun = True
         return has_begun
+
+
+def _generators(pipeline: PipelineSpec) -> LaneRole:
+    """The role whose lanes generate without being lent."""
+    return LaneRole.TRAINER if pipeline.placement is Placement.COLOCATED else LaneRole.ROLLOUT
+
+
+def _sharing(
+    algebra: BatchAlgebra, pipeline: PipelineSpec, lanes: LaneTable, costs: CostModel
+) -> tuple[CallSizes, GenerationShares | None]:
+    """How fragments are divided among the lanes that generate."""
+    shares = GenerationShares(lanes, costs) if pipeline.placement is Placement.COLOCATED else None
+    sizes = CallSizes(
+        algebra,
+        lanes,
+        costs,
+        generators=_generators(pipeline),
+        deterministic=pipeline.deterministic,
+        shares=shares,
+    )
+    return sizes, shares
 
 
 def _check_switches(pipeline: PipelineSpec, lending_policy: LendingPolicy | None) -> None:
