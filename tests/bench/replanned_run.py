@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from tests.bench.robust_case import RobustCase, restricted, slowed
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.costs import MeasuredCostTable
-from worker.scheduling.core.messages import Event, LaneJoined, Published, Snapshotted
+from worker.scheduling.core.messages import AdmissionClosed, AdmissionOpened, Event, LaneJoined, Published, Snapshotted
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.candidate_simulation import Candidate
@@ -130,6 +130,8 @@ class ReplannedRun:
             if self._replans and self._pending is None and self._cadence.is_due(self._roles, measured):
                 self._decide(measured)
         elif isinstance(event, Snapshotted) and self._pending is not None:
+            if self._pending.drains and self._scheduler.state.has_open_batch:
+                return
             self._carry_out(self._pending, at)
         elif isinstance(event, LaneJoined) and event.role is LaneRole.TRAINER and self.result.moving:
             start, until = self.result.moving[-1]
@@ -189,6 +191,8 @@ class ReplannedRun:
         self.result.deciding_seconds.append(time.process_time() - started)
         if decision.is_change:
             self._pending = decision
+            if decision.drains and self._scheduler.state.has_open_batch:
+                self._scheduler.apply(AdmissionClosed(), self.result.published[-1])
         else:
             self._cadence.stays(decision.batch_seconds)
 
@@ -199,6 +203,8 @@ class ReplannedRun:
         only_switches = not decision.renews_gang and after.fragment_size == before.fragment_size
         self._cadence.changed(batch, decision.batch_seconds, only_switches=only_switches)
         self._scheduler.revise(after.pipeline, after.fragment_size, lending_policy(after.pipeline))
+        if not self._scheduler.state.admission.is_open:
+            self._scheduler.apply(AdmissionOpened(), at)
         trainers = self._global([lane for lane in after.trainers if lane not in decision.release])
         released = self._global(decision.release)
         if decision.renews_gang:

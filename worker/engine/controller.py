@@ -114,7 +114,11 @@ class Controller:
             poll_web=self._poll_web,
         )
         self._executor = RayExecutor(
-            components=components, calls=self._calls, gang=self._gang, on_event=self._handle_event
+            components=components,
+            calls=self._calls,
+            gang=self._gang,
+            generators=lambda: self._current.state.generators,
+            on_event=self._handle_event,
         )
         self._saver = CheckpointSaver(
             tuning=self._answer.spec.tuning,
@@ -319,7 +323,7 @@ class Controller:
         self._spans.settle(is_paused=False)
 
     def _apply_commands(self, scheduler: Scheduler) -> None:
-        self._admission.apply_commands(scheduler, self._now())
+        self._admission.apply_commands(scheduler, self._now(), drains=self._replanner.drains)
         self._boundaries.start_requested()
         self._resizer.start_requested()
         self._resizer.step()

@@ -30,6 +30,7 @@ class FakeProcess:
         self.roles = ROLES | {"rollout-1": LaneRole.TRAINER}
         self.is_change = True
         self.slow: dict[str, float] = {}
+        self.drains = False
         self.is_answered = True
         self._answered = 0
 
@@ -48,6 +49,7 @@ class FakeProcess:
             roles=self.roles,
             slow=self.slow,
             renews_gang=True,
+            drains=self.drains,
             pipeline=self.questions[-1].pipeline.model_copy(update={"tag": "greedy"}),
             fragment_size=self.questions[-1].fragment_size,
             seconds_before=10.0,
@@ -65,13 +67,15 @@ class FakeResizer:
     def __init__(self) -> None:
         self.reported: ResizeReport | None = None
         self.resizes: list[Resize] = []
+        self.drained: list[bool] = []
         self.state = ResizeState.FAILED
         self.trainer_seconds: TrainerChangeSeconds | None = None
         self.then: Callable[[], object] = lambda: None
         """Called once lanes are in their places."""
 
-    def start(self, resize_id: str, resize: Resize) -> None:
+    def start(self, resize_id: str, resize: Resize, *, drains: bool = False) -> None:
         self.resizes.append(resize)
+        self.drained.append(drains)
         self.reported = ResizeReport(
             id=resize_id, cause=ResizeCause.PLAN, state=self.state, trainer_seconds=self.trainer_seconds
         )
@@ -166,6 +170,30 @@ def test_the_same_trainer_lanes_are_loaded_anew_where_they_are_to_be_lent_first(
     trainers = {lane for lane, role in ROLES.items() if role is LaneRole.TRAINER}
     assert {change.lane: change.role for change in asked.change} == dict.fromkeys(trainers, LaneRole.TRAINER)
     assert asked.cause is ResizeCause.PLAN
+
+
+def test_the_run_is_drained_for_a_plan_that_open_batches_rule_out_until_it_is_carried_out(setup: Setup) -> None:
+    setup.process.drains = True
+    setup.resizer.state = ResizeState.ACCEPTED
+    setup.complete(1)
+    assert (setup.resizer.drained, setup.replanner.drains) == ([True], True)
+    setup.replanner.rewind()
+    setup.begin(0)
+    assert setup.replanner.drains, "the plan is still to be carried out"
+    setup.resizer.reported = ResizeReport(
+        id=setup.resizer.reported.id if setup.resizer.reported else "", cause=ResizeCause.PLAN, state=ResizeState.DONE
+    )
+    setup.replanner.step()
+    assert not setup.replanner.drains
+
+
+def test_the_run_is_not_drained_for_other_plans_or_for_one_that_came_to_nothing(setup: Setup) -> None:
+    setup.resizer.state = ResizeState.ACCEPTED
+    setup.complete(1)
+    assert (setup.resizer.drained, setup.replanner.drains) == ([False], False)
+    setup.process.drains, setup.resizer.state = True, ResizeState.FAILED
+    setup.complete(4, is_rewound=True)
+    assert not setup.replanner.drains
 
 
 def test_a_gang_that_starts_again_is_loaded_for_the_switches_it_goes_on_with(setup: Setup) -> None:

@@ -12,12 +12,24 @@ from tests.scheduling.strategies import algebra_of
 from worker.contracts.commands import CommandKind, RunCommand
 from worker.contracts.events import CommandDoneEvent
 from worker.contracts.lanes import LaneGrant
-from worker.contracts.names import LaneRole, Placement
+from worker.contracts.names import LaneRole
 from worker.contracts.resizing import LaneStep, Resize, ResizeCause, ResizeReport, ResizeState, RoleChange
+from worker.contracts.sections import PipelineSpec
 from worker.engine.control import resizer as resizer_module
 from worker.engine.control.command_queue import CommandQueue
 from worker.engine.control.resizer import Resizer, ResizeRefusedError
-from worker.scheduling.core.messages import Action, Generate, LaneJoined, Leave
+from worker.scheduling.core.messages import (
+    Accumulate,
+    Action,
+    AdmissionClosed,
+    Commit,
+    Generate,
+    LaneJoined,
+    Leave,
+    Pull,
+    Score,
+    Snapshot,
+)
 
 
 class FakeLanes:
@@ -49,6 +61,7 @@ class FakeSupervisor:
         self.ready = set(ROLES)
         self.loading: dict[str, Any] = {}
         self.reports: list[ResizeReport] = []
+        self.pipeline = self.gang_pipeline = PipelineSpec()
 
     def bring_up(self, lane: str, otherwise: Any) -> None:
         self.loading[lane] = otherwise
@@ -86,13 +99,12 @@ class Setup:
             commands=self.commands,
             clock=SimpleNamespace(now=lambda: self.run.at),
             metrics=SimpleNamespace(position=SimpleNamespace(batch=0)),
-            answer=SimpleNamespace(
-                spec=SimpleNamespace(num_batches=9, pipeline=SimpleNamespace(placement=Placement.DISAGGREGATED))
-            ),
+            answer=SimpleNamespace(spec=SimpleNamespace(num_batches=9)),
         )
         others: Any = None
         supervisor: Any = self.supervisor
-        self.resizer = Resizer(components, others, others, supervisor, others)
+        gang: Any = SimpleNamespace(lanes=["trainer-0"], is_storing=False)
+        self.resizer = Resizer(components, others, gang, supervisor, others)
         self.resizer.begin(self.run.scheduler)
 
     def pass_on(self, actions: list[Action]) -> None:
@@ -124,6 +136,7 @@ def setup(client: Any) -> Setup:
     return Setup(client)
 
 
+TO_TRAINER = Resize(change=(RoleChange(lane="rollout-1", role=LaneRole.TRAINER),), cause=ResizeCause.PLAN)
 TO_REWARD = Resize(change=(RoleChange(lane="rollout-1", role=LaneRole.REWARD),), cause=ResizeCause.PLAN)
 
 
@@ -157,6 +170,22 @@ def test_one_resize_at_a_time_and_the_refusal_names_it(setup: Setup) -> None:
         {"reward-1": LaneStep.GIVEN_UP},
     )
     assert "reward-1" not in setup.lanes.by_name
+
+
+def test_a_gang_that_needs_a_drained_run_is_not_replaced_while_a_batch_is_open(setup: Setup) -> None:
+    setup.resizer.start("own", TO_TRAINER, drains=True)
+    assert setup.run.scheduler.state.has_open_batch
+    assert not setup.resizer.wants_boundary
+    setup.run.apply(AdmissionClosed())
+    setup.run.finish_all(Pull, Generate, Score, Accumulate, Commit, Snapshot)
+    assert not setup.run.scheduler.state.has_open_batch
+    assert setup.resizer.wants_boundary
+
+
+def test_a_gang_is_replaced_at_the_next_boundary_where_open_batches_can_go_on(setup: Setup) -> None:
+    setup.resizer.start("own", TO_TRAINER)
+    assert setup.run.scheduler.state.has_open_batch
+    assert setup.resizer.wants_boundary
 
 
 def test_a_stopping_run_is_not_resized(setup: Setup) -> None:

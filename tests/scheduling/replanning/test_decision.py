@@ -21,6 +21,7 @@ from worker.scheduling.profiles.image_models import QWEN_IMAGE
 from worker.scheduling.replanning.decision import Decision, Situation, decide, nearest_trainers
 from worker.scheduling.replanning.reasons import reason_of
 
+COLOCATED = PipelineSpec(placement=Placement.COLOCATED)
 STALE = PipelineSpec.model_validate({"placement": "disaggregated", "max_staleness": 1, "tag": "off"})
 
 
@@ -91,8 +92,7 @@ def test_each_change_raises_what_the_next_must_gain() -> None:
 
 def test_colocated_lanes_may_be_given_other_fragments() -> None:
     request = request_for(pool(ALIKE, [6]), num_prompts=5)
-    colocated = PipelineSpec(placement=Placement.COLOCATED)
-    present = Candidate(pipeline=colocated, trainers=tuple(range(6)), fragment_size=8)
+    present = Candidate(pipeline=COLOCATED, trainers=tuple(range(6)), fragment_size=8)
     decision = decide(situation(request, present.trainers, present=present))
     assert decision.candidate.fragment_size < 8
     assert decision.candidate.pipeline.placement is Placement.COLOCATED
@@ -128,7 +128,7 @@ def on_devices(request: PlanRequest, memory_bytes: float) -> PlanRequest:
 def test_a_slow_trainer_lane_stays_where_the_others_lack_memory_without_it() -> None:
     """296 GB are held by each of four lanes that train and generate, 338 GB by each of three, the reserve included."""
     request = replace(request_for((*pool(ALIKE, [3]), lane(2000.0, 600.0)), num_prompts=8), fragment_sizes=(4,))
-    present = Candidate(pipeline=PipelineSpec(placement=Placement.COLOCATED), trainers=(0, 1, 2, 3), fragment_size=4)
+    present = Candidate(pipeline=COLOCATED, trainers=(0, 1, 2, 3), fragment_size=4)
     asked = situation(request, present.trainers, present=present, speeds=(1.0, 1.0, 1.0, 200.0))
     assert decide(replace(asked, request=on_devices(request, 400e9))).release == (3,)
     assert decide(replace(asked, request=on_devices(request, 300e9))).release == ()
@@ -155,9 +155,59 @@ def test_trainer_lanes_that_cannot_generate_are_loaded_anew_where_lending_them_p
 
 
 def test_colocated_lanes_have_nothing_to_move() -> None:
-    colocated = PipelineSpec(placement=Placement.COLOCATED)
-    present = Candidate(pipeline=colocated, trainers=tuple(range(6)), fragment_size=4)
+    present = Candidate(pipeline=COLOCATED, trainers=tuple(range(6)), fragment_size=4)
     assert not decide(situation(six(), present.trainers, present=present)).is_change
+
+
+def two_lanes() -> Situation:
+    """Training is most of the work, and disaggregated lanes divide it no better: one trains, staleness 1."""
+    request = replace(request_for(pool([(3.0, 10.0)], [2]), num_prompts=8), fragment_sizes=(4,))
+    return situation(request, (0,), can_lend=False)
+
+
+def slow_commits(**wanted: object) -> Situation:
+    """Six colocated lanes with commits of a quarter of a batch, in which nobody does anything else."""
+    costs = replace(six().costs, lanes=(replace(lane(10.0, 3.0), commit=60.0),) * 6)
+    request = replace(six(), costs=costs)
+    wants = PipelineSpec.model_validate({"placement": "auto", "max_staleness": 1} | wanted)
+    present = Candidate(pipeline=COLOCATED, trainers=tuple(range(6)), fragment_size=4)
+    return situation(replace(request, wanted=wants), present.trainers, present=present)
+
+
+def test_a_run_becomes_colocated_where_that_is_faster() -> None:
+    decision = decide(asked := two_lanes())
+    assert decision.candidate.pipeline.placement is Placement.COLOCATED
+    assert decision.candidate.trainers == (0, 1)
+    assert decision.drains and decision.renews_gang
+    assert decision.batch_seconds < 0.9 * decision.seconds_before
+    reason = reason_of(asked, decision, ["trainer-0", "rollout-0"])
+    assert "from now on trainer: rollout-0" in reason
+    assert "placement is colocated instead of disaggregated; staleness is at most 0 instead of 1" in reason
+
+
+def test_a_colocated_run_becomes_disaggregated_where_that_is_faster() -> None:
+    decision = decide(asked := slow_commits())
+    after = decision.candidate.pipeline
+    assert (after.placement, after.max_staleness) == (Placement.DISAGGREGATED, 1)
+    assert 0 < len(decision.candidate.trainers) < 6
+    assert decision.drains and decision.renews_gang
+    assert "staleness is at most 1 instead of 0" in reason_of(
+        asked, decision, [f"trainer-{index}" for index in range(6)]
+    )
+
+
+@pytest.mark.parametrize("wanted", [{"max_staleness": 0}, {"deterministic": True}], ids=str)
+def test_staleness_is_not_raised_beyond_what_was_asked_for_nor_in_a_deterministic_run(
+    wanted: dict[str, object],
+) -> None:
+    assert decide(slow_commits(**wanted)).candidate.pipeline.max_staleness == 0
+
+
+def test_another_placement_must_gain_more_than_the_move_and_the_batches_that_do_not_overlap() -> None:
+    gain = (found := decide(two_lanes())).seconds_before - found.batch_seconds
+    cost = 2 * (70.0 + found.seconds_before)
+    for batches_left, drains in ((int(cost / gain), False), (int(cost / gain) + 1, True)):
+        assert decide(replace(two_lanes(), batches_left=batches_left)).drains is drains
 
 
 @settings(max_examples=examples(5, 12), deadline=None)
@@ -178,14 +228,14 @@ def test_decisions_can_be_carried_out_and_never_raise_staleness(
     after = decision.candidate
     assert after.pipeline.max_staleness <= max_staleness
     assert after.fragment_size == 4
-    assert (after.pipeline.placement, after.pipeline.tsp) == (pipeline.placement, pipeline.tsp)
+    assert after.pipeline.tsp == pipeline.tsp
     if decision.is_change:
         resize = _resize(present, decision)
         names = {f"l{index}": _role(index, present) for index in range(len(request.costs.lanes))} | {
             "r0": LaneRole.REWARD
         }
         if resize.release or resize.change:
-            assert not list(resize_problems(resize, names, Placement.DISAGGREGATED))
+            assert not list(resize_problems(resize, names, after.pipeline.placement))
         assert decision.batch_seconds < decision.seconds_before
 
 

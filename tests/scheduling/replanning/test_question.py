@@ -89,7 +89,7 @@ def test_an_answer_says_what_changes_and_never_promises_more_than_the_bound() ->
 
 
 @pytest.mark.parametrize("max_staleness", [0, 1])
-def test_staleness_stays(max_staleness: int) -> None:
+def test_staleness_stays_where_no_other_way_of_working_gains(max_staleness: int) -> None:
     spec = asked(None, deterministic=False)
     assert answered(spec, pipeline=separate(spec, max_staleness)).pipeline.max_staleness == max_staleness
 

@@ -1,8 +1,9 @@
-"""Applies the commands to pause, resume and stop: opens and closes the scheduler's admission of new batches.
+"""Applies the commands to pause, resume and stop, and drains the run for a plan: opens and closes admission of batches.
 
 ```text
 pause ─► admission closed ─► open batches end ─► all lanes idle: paused ─► resume ─► admission opened
 stop  ─► admission closed ─► open batches end ─► the controller ends the run
+plan of another placement or staleness ─► admission closed ─► open batches end ─► new gang ─► admission opened
 ```
 
 Invariant: a batch that is open is always finished; only the controller gives one up, when a stop is overdue.
@@ -26,10 +27,13 @@ class AdmissionControl:
         """Called with each new scheduler, whose admission is open."""
         self._is_open = True
 
-    def apply_commands(self, scheduler: Scheduler, at: float) -> None:
-        """Open or close admission as the commands require; `at` is driver time in seconds."""
+    def apply_commands(self, scheduler: Scheduler, at: float, *, drains: bool) -> None:
+        """Open or close admission as the commands require; `at` is driver time in seconds.
+
+        `drains`: a plan is carried out that no batch may be open for.
+        """
         commands = self._commands
-        must_be_open = not (commands.pause_wanted or commands.stop_wanted)
+        must_be_open = not (commands.pause_wanted or commands.stop_wanted or drains)
         if must_be_open != self._is_open:
             self._is_open = must_be_open
             scheduler.apply(AdmissionOpened() if must_be_open else AdmissionClosed(), at)

@@ -20,6 +20,8 @@ class OpenResize:
     """By lane."""
     is_command: bool
     """Whether a command asked for it, which must be answered."""
+    drains: bool = False
+    """Whether the trainer gang is replaced while no batch is open."""
     change: TrainerChange | None = None
     """The replacement of the trainer gang, where it changes."""
     trainer_seconds: TrainerChangeSeconds | None = None
@@ -27,10 +29,12 @@ class OpenResize:
     """By lane whose process is being placed: the driver's monotonic clock when that has taken too long."""
 
     @classmethod
-    def of(cls, resize_id: str, resize: Resize, roles: Mapping[str, LaneRole], *, is_command: bool) -> Self:
+    def of(
+        cls, resize_id: str, resize: Resize, roles: Mapping[str, LaneRole], *, is_command: bool, drains: bool = False
+    ) -> Self:
         """A resize of a run with the lanes `roles` (role by id), before anything has changed."""
         moves = {move.lane: move for move in lane_moves(resize, roles)}
-        return cls(id=resize_id, resize=resize, moves=moves, is_command=is_command)
+        return cls(id=resize_id, resize=resize, moves=moves, is_command=is_command, drains=drains)
 
     def abandon(self, reason: str) -> None:
         """Nothing more comes of the moves that are not settled: lanes that were to be added count as given up, the

@@ -15,7 +15,7 @@ from typing import assert_never
 from ray import ObjectRef
 
 from worker.contracts.lanes import LaneWork
-from worker.contracts.names import LaneRole, Placement
+from worker.contracts.names import LaneRole
 from worker.contracts.spans import SpanKind
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import AccumulationPlan, GroupPlan
@@ -58,8 +58,15 @@ class RayExecutor:
     """Carries out actions on the lanes; `on_event` receives the event that answers each."""
 
     def __init__(
-        self, *, components: RunComponents, calls: PendingCalls, gang: TrainerGang, on_event: Callable[[Event], None]
+        self,
+        *,
+        components: RunComponents,
+        calls: PendingCalls,
+        gang: TrainerGang,
+        generators: Callable[[], LaneRole],
+        on_event: Callable[[Event], None],
     ) -> None:
+        """`generators`: tells the role whose lanes generate without being lent, which a plan may change."""
         self._spec = components.answer.spec
         self._lanes = components.lanes
         self._prompts = components.prompts
@@ -74,8 +81,7 @@ class RayExecutor:
         self._gang = gang
         self._on_event = on_event
         self._fragment_parts = FragmentParts(self._spec)
-        is_colocated = self._spec.pipeline.placement is Placement.COLOCATED
-        self._generators = LaneRole.TRAINER if is_colocated else LaneRole.ROLLOUT
+        self._generators = generators
 
     def start(self, action: LaneAction) -> None:
         """Start one action; `on_event` receives its event when every lane concerned has answered."""
@@ -121,7 +127,7 @@ class RayExecutor:
         report = reports[action.lane]
         self._spans.record(action.lane, SpanKind.PULL, report, policy_version=action.policy_version)
         self._versions.pulled(
-            action.lane, report.value, generating_lanes=self._lanes.names(self._generators), at=self._clock.now()
+            action.lane, report.value, generating_lanes=self._lanes.names(self._generators()), at=self._clock.now()
         )
         self._gang.pulled(action.lane, report.value)
         self._on_event(Pulled(action.lane, action.policy_version))
@@ -151,7 +157,7 @@ class RayExecutor:
     ) -> None:
         """`values`: for each fragment its pictures, then its parts."""
         report, remaining = reports[action.lane], iter(values)
-        is_lent = self._lanes.role(action.lane) is not self._generators
+        is_lent = self._lanes.role(action.lane) is not self._generators()
         self._spans.record_generation(action.lane, report, action.fragments, is_lent=is_lent)
         for request, own_parts, generated in zip(requests, parts, report.value, strict=True):
             self._fragment_parts.observe(generated.num_bytes, num_trajectories=len(request.fragment.members))

@@ -2,7 +2,8 @@
 
 ```text
 version published ─► due? ─► question to another process ─► answer ─► lanes moved by the resizer ─┐
-                                                                      (trainers: at a boundary)   ├─► `plan` event
+                                                                      (trainers: at a boundary;   ├─► `plan` event
+                                                                      placement: run drained)     │
                                                                  └─► switches, fragments to come ─┘
 ```
 
@@ -110,6 +111,11 @@ class Replanner:
     def close(self) -> None:
         self._process.close()
 
+    @property
+    def drains(self) -> bool:
+        """Whether a plan of another placement or staleness is carried out, for which no batch may be open."""
+        return self._pending is not None and self._pending.answer.drains
+
     # --- the question -----------------------------------------------------------------------------------------------
 
     def _question(self, basis: ReplanBasis, scheduler: Scheduler) -> ReplanQuestion:
@@ -174,7 +180,9 @@ class Replanner:
         # A new gang is loaded for the switches to come.
         self._supervisor.pipeline = answer.pipeline
         try:
-            self._resizer.start(resize_id, Resize(release=release, change=change, cause=ResizeCause.PLAN))
+            self._resizer.start(
+                resize_id, Resize(release=release, change=change, cause=ResizeCause.PLAN), drains=answer.drains
+            )
         except ResizeRefusedError as error:
             self._supervisor.pipeline = before
             logger.warning("the new plan is not carried out: %s", error)

@@ -83,19 +83,20 @@ class Resizer:
 
     # --- the entry --------------------------------------------------------------------------------------------------
 
-    def start(self, resize_id: str, resize: Resize, *, is_command: bool = False) -> None:
-        """Begin a resize, which `lanes` events report under `resize_id`.
+    def start(self, resize_id: str, resize: Resize, *, is_command: bool = False, drains: bool = False) -> None:
+        """Begin a resize, which `lanes` events report under `resize_id`. Its roles must be those of the placement that
+        lanes are loaded for from now on.
+
+        `drains`: the trainer gang is replaced while no batch is open, not while the next one is generated.
 
         Raises:
             ResizeRefusedError: with the reason, where the run cannot be resized so, or not now.
         """
         roles = self._staying()
-        reason = self._refusal() or next(
-            resize_problems(resize, roles, self._components.answer.spec.pipeline.placement), None
-        )
+        reason = self._refusal() or next(resize_problems(resize, roles, self._supervisor.pipeline.placement), None)
         if reason is not None:
             raise ResizeRefusedError(reason)
-        opened = self._open = OpenResize.of(resize_id, resize, roles, is_command=is_command)
+        opened = self._open = OpenResize.of(resize_id, resize, roles, is_command=is_command, drains=drains)
         moves = list(opened.moves.values())
         of_gang = [move for move in moves if move.is_of_gang]
         if of_gang:
@@ -131,7 +132,7 @@ class Resizer:
         """Begin to give lanes back within seconds, beside the resize under way; a lane that this one is adding does not
         join any more."""
         roles = self._staying()
-        reason = next(resize_problems(resize, roles, self._components.answer.spec.pipeline.placement), None)
+        reason = next(resize_problems(resize, roles, self._supervisor.gang_pipeline.placement), None)
         moves = {} if self._open is None else self._open.moves
         moving = [moves[lane] for lane in resize.release if lane in moves and not moves[lane].is_settled]
         if reason is None and any(move.before is not None for move in moving):
@@ -185,6 +186,8 @@ class Resizer:
     def wants_boundary(self) -> bool:
         """Whether the trainer gang is to be replaced at this batch boundary."""
         if self._open is None or self._open.change is None or self._commands.stop_wanted:
+            return False
+        if self._open.drains and self._current.state.has_open_batch:
             return False
         is_last = self._components.metrics.position.batch == self._components.answer.spec.num_batches
         return self._open.change.wants_boundary and not is_last

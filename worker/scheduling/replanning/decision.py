@@ -4,10 +4,10 @@
                                       └─► planner, modes that can be reached ──► seconds of a batch then ┴─► Decision
 
 A run on `auto` can change, between two batches, which lanes train, how trainer lanes are lent, `gap`, and where the
-request has several, the size of fragments. Placement, staleness, `tsp` and what micro-batches hold stay as they are,
-because open work and the lanes' processes depend on them. Invariants: equal inputs give equal decisions, in whatever
-order lanes are listed; a change is decided only where what it saves over the remaining batches outweighs what it costs
-by a margin; lanes have memory for what they are to do.
+request has several, the size of fragments; while no batch is open, also placement and staleness, within what the user
+has agreed to, on which open work and the lanes' processes depend. `tsp` and what micro-batches hold stay as they are.
+Invariants: equal inputs give equal decisions, in whatever order lanes are listed; a change is decided only where what
+it saves over the remaining batches outweighs what it costs by a margin; lanes have memory for what they are to do.
 """
 
 import math
@@ -82,6 +82,8 @@ class Decision:
     batch_seconds: float
     """Predicted seconds of a batch as decided."""
     is_change: bool
+    drains: bool
+    """Whether no batch may be open at the change: another placement or staleness."""
     renews_gang: bool
     """Whether the trainer gang is replaced: lanes join it or leave it, or all of them are loaded to be lent."""
     slow: tuple[int, ...]
@@ -90,29 +92,40 @@ class Decision:
 
 def decide(situation: Situation) -> Decision:
     """How the run goes on."""
-    request, present = situation.request, situation.present
-    before = predicted_seconds(request, present)
-    options = [*_switched(situation, before), *_planned(situation, before)]
-    worth = [entry for entry in options if _is_worth_it(situation, before, *entry)]
-    seconds, chosen = min(worth, key=_by_seconds, default=(before, present))
-    # Of ways that are as fast as each other, the one that moves nothing.
-    near = [
-        entry
-        for entry in worth
-        if entry[0] <= seconds * (1 + MIN_SWITCH_GAIN) and not _renews_gang(situation, entry[1])
-    ]
-    seconds, chosen = min(near, key=_by_seconds, default=(seconds, chosen))
+    present = situation.present
+    before = predicted_seconds(situation.request, present)
     slow = tuple(lane for lane, speed in enumerate(situation.speeds) if speed >= FAR_SLOWER)
-    release, seconds = _released(situation, chosen, slow, seconds)
+    own = [*_switched(situation, before), *_planned_in(situation, _own_mode(present.pipeline), before, MIN_SWITCH_GAIN)]
+    undrained = _best(situation, before, own)
+    drained = _best(situation, before, [*own, *_planned_elsewhere(situation, before, undrained[0])])
+    # A run that lets slow lanes go may be faster as it is than with them in another placement.
+    ways = [
+        (chosen, *_released(situation, chosen, slow, seconds))
+        for seconds, chosen in dict.fromkeys((undrained, drained))
+    ]
+    chosen, release, seconds = min(ways, key=lambda way: way[2])
     return Decision(
         candidate=chosen,
         release=release,
         seconds_before=before,
         batch_seconds=seconds,
         is_change=chosen != present or bool(release),
+        drains=_drains(situation, chosen),
         renews_gang=_renews_gang(situation, chosen) or any(lane in chosen.trainers for lane in release),
         slow=slow,
     )
+
+
+def _best(situation: Situation, before: float, options: Sequence[tuple[float, Candidate]]) -> tuple[float, Candidate]:
+    """The fastest option that is worth its cost; of ways that are as fast as each other, the one that moves nothing."""
+    worth = [entry for entry in options if _is_worth_it(situation, before, *entry)]
+    best = min(worth, key=_by_seconds, default=(before, situation.present))
+    near = [
+        entry
+        for entry in worth
+        if entry[0] <= best[0] * (1 + MIN_SWITCH_GAIN) and not _renews_gang(situation, entry[1])
+    ]
+    return min(near, key=_by_seconds, default=best)
 
 
 def _by_seconds(option: tuple[float, Candidate]) -> float:
@@ -146,16 +159,34 @@ def _in_order(request: PlanRequest, candidate: Candidate) -> tuple[PoolCosts, Ca
     return replace(request.costs, lanes=lanes), replace(candidate, trainers=trainers)
 
 
-def _mode(pipeline: PipelineSpec) -> PlanningMode:
-    """What a run with these switches can change to."""
-    is_colocated = pipeline.placement is Placement.COLOCATED
+def _other_modes(situation: Situation) -> Iterator[PlanningMode]:
+    """Those of another placement or staleness that the user has agreed to. What a deterministic run learns must not
+    depend on what it measures, so its staleness stays."""
+    present, wanted = situation.present.pipeline, situation.request.wanted
+    ways = [(Placement.COLOCATED, 0)]
+    ways += [(Placement.DISAGGREGATED, staleness) for staleness in range(wanted.max_staleness + 1)]
+    for placement, staleness in ways:
+        is_other = (placement, staleness) != (present.placement, present.max_staleness)
+        if is_other and (staleness == present.max_staleness or not wanted.deterministic):
+            yield _mode(present, placement, staleness)
+
+
+def _mode(present: PipelineSpec, placement: Placement, max_staleness: int) -> PlanningMode:
+    """What a run with these switches can change to in this placement and with this staleness, with every way to
+    lend."""
+    is_colocated = placement is Placement.COLOCATED
     return PlanningMode(
-        name="as measured",
-        placement=pipeline.placement,
-        tsp=pipeline.tsp,
+        name=f"{placement}, staleness {max_staleness}",
+        placement=placement,
+        tsp=present.tsp,
         tags=(TrainerAssist.OFF,) if is_colocated else tuple(TrainerAssist),
-        max_staleness=pipeline.max_staleness,
+        max_staleness=max_staleness,
     )
+
+
+def _own_mode(pipeline: PipelineSpec) -> PlanningMode:
+    """What a run with these switches can change to while batches are open."""
+    return _mode(pipeline, pipeline.placement, pipeline.max_staleness)
 
 
 def _switched(situation: Situation, before: float) -> Iterator[tuple[float, Candidate]]:
@@ -163,7 +194,7 @@ def _switched(situation: Situation, before: float) -> Iterator[tuple[float, Cand
     which takes long to simulate, is left to the planner."""
     request, present = situation.request, situation.present
     limits = request.limits()
-    for pipeline in _mode(present.pipeline).settings(request.wanted):
+    for pipeline in _own_mode(present.pipeline).settings(request.wanted):
         if pipeline.tag is TrainerAssist.SEARCH:
             continue
         for size in request.fragment_sizes:
@@ -175,13 +206,24 @@ def _switched(situation: Situation, before: float) -> Iterator[tuple[float, Cand
 def _limit(limits: ModeLimits, candidate: Candidate) -> float:
     """Seconds of a batch that the candidate does not beat; infinite where lanes lack memory for it."""
     split = Split(limits.kinds.numbers_of(candidate.trainers), candidate.fragment_size)
-    return limits.limit(_mode(candidate.pipeline), split, lends=candidate.pipeline.trainers_generate)
+    return limits.limit(_own_mode(candidate.pipeline), split, lends=candidate.pipeline.trainers_generate)
 
 
-def _planned(situation: Situation, before: float) -> Iterator[tuple[float, Candidate]]:
-    """The best split by the planner, with as few lanes moved as possible, where limits leave it a chance."""
-    request, present, mode = situation.request, situation.present, _mode(situation.present.pipeline)
-    if before - request.limits().least_seconds(mode) <= MIN_SWITCH_GAIN * before:
+def _planned_elsewhere(situation: Situation, before: float, fastest: float) -> Iterator[tuple[float, Candidate]]:
+    """As `_planned_in`, of each other placement and staleness that gains over `fastest`, the seconds of a batch that
+    the run reaches without being drained."""
+    least_gain = max((before - fastest) / before + MIN_GAIN, MIN_GAIN * 2**situation.num_changes)
+    for mode in _other_modes(situation):
+        yield from _planned_in(situation, mode, before, least_gain)
+
+
+def _planned_in(
+    situation: Situation, mode: PlanningMode, before: float, least_gain: float
+) -> Iterator[tuple[float, Candidate]]:
+    """The best split by the planner, with as few lanes moved as possible, where it saves more than `least_gain`, a
+    share of `before`; limits often tell that none does."""
+    request, present = situation.request, situation.present
+    if before - request.limits().least_seconds(mode) <= least_gain * before:
         return
     try:
         best = make_plan(request, modes=[mode], only_best=True).best.split_result
@@ -191,7 +233,9 @@ def _planned(situation: Situation, before: float) -> Iterator[tuple[float, Candi
     kinds = LaneKinds.of(request.costs, best.candidate.fragment_size, request.devices)
     trainers = nearest_trainers(kinds.of_lane, best.candidate.trainers, present.trainers)
     candidate = replace(best.candidate, trainers=trainers)
-    yield predicted_seconds(request, candidate), candidate
+    seconds = predicted_seconds(request, candidate)
+    if before - seconds > least_gain * before:
+        yield seconds, candidate
 
 
 def nearest_trainers(kind_of: Sequence[int], chosen: Sequence[int], present: Sequence[int]) -> tuple[int, ...]:
@@ -207,8 +251,19 @@ def nearest_trainers(kind_of: Sequence[int], chosen: Sequence[int], present: Seq
     return tuple(sorted(found))
 
 
+def is_drained_for(before: PipelineSpec, after: PipelineSpec) -> bool:
+    """Whether no batch may be open when a run with the switches `before` begins to work by those `after`."""
+    return (before.placement, before.max_staleness) != (after.placement, after.max_staleness)
+
+
+def _drains(situation: Situation, candidate: Candidate) -> bool:
+    return is_drained_for(situation.present.pipeline, candidate.pipeline)
+
+
 def _renews_gang(situation: Situation, candidate: Candidate) -> bool:
-    """Whether only another gang works so: of other lanes, or loaded to be lent."""
+    """Whether only another gang works so: of other lanes, loaded to be lent, or for another placement or staleness."""
+    if _drains(situation, candidate):
+        return True
     is_lent_first = candidate.pipeline.trainers_generate and not situation.can_lend
     return is_lent_first or set(candidate.trainers) != set(situation.present.trainers)
 
@@ -220,6 +275,8 @@ def _is_worth_it(situation: Situation, before: float, seconds: float, candidate:
         margin *= 2**situation.num_changes
     least = max(margin, NUM_ERRORS * situation.relative_error)
     cost = GAIN_OVER_MOVE * situation.move_seconds if moves else 0.0
+    # Batches overlap no more until the change, and the first after it has none to overlap with.
+    cost += GAIN_OVER_MOVE * before if _drains(situation, candidate) else 0.0
     return gain > least * before and gain * situation.batches_left > cost
 
 

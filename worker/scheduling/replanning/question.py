@@ -57,6 +57,8 @@ class ReplanAnswer(Contract):
     """Whether anything changes."""
     roles: dict[str, LaneRole]
     """The lanes that the run keeps, and their roles."""
+    drains: bool = False
+    """Whether no batch may be open at the change: another placement or staleness."""
     renews_gang: bool
     """Whether the trainer gang is replaced: lanes join it or leave it, or all of them are loaded to be lent."""
     pipeline: PipelineSpec
@@ -102,6 +104,7 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
     return ReplanAnswer(
         is_change=decision.is_change,
         roles=roles,
+        drains=decision.drains,
         renews_gang=decision.renews_gang,
         pipeline=decision.candidate.pipeline,
         fragment_size=decision.candidate.fragment_size,

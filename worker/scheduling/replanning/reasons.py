@@ -27,7 +27,8 @@ def _changes(situation: Situation, decision: Decision, names: Sequence[str]) -> 
         if moved := sorted(lanes - set(decision.release)):
             yield f"from now on {what}: {', '.join(names[lane] for lane in moved)}"
     if before == after and decision.renews_gang and not decision.release:
-        yield "the trainer lanes are loaded anew, to generate as well"
+        lent = decision.candidate.pipeline.trainers_generate and not situation.can_lend
+        yield f"the trainer lanes are loaded anew{', to generate as well' if lent else ''}"
     if decision.release:
         yield f"given back: {', '.join(names[lane] for lane in decision.release)}"
     yield from _switches(situation.present.pipeline, decision.candidate.pipeline)
@@ -37,6 +38,10 @@ def _changes(situation: Situation, decision: Decision, names: Sequence[str]) -> 
 
 
 def _switches(before: PipelineSpec, after: PipelineSpec) -> Iterator[str]:
+    if before.placement is not after.placement:
+        yield f"placement is {after.placement} instead of {before.placement}"
+    if before.max_staleness != after.max_staleness:
+        yield f"staleness is at most {after.max_staleness} instead of {before.max_staleness}"
     if before.tag is not after.tag:
         yield f"lending is {after.tag} instead of {before.tag}"
     if before.gap is not after.gap:
