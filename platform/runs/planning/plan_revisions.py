@@ -63,7 +63,7 @@ def record_plan(run_id: UUID, number: int, event: PlanEvent) -> None:
         since_batch=event.batch,
         reason=event.reason,
         spec=revised.model_dump(mode="json"),
-        plan=_body(before.plan, spec, event, num_rollout, num_trainer, _positions(run_id, number, event)),
+        plan=_body(attempt, spec, event, num_rollout, num_trainer, _positions(run_id, number, event)),
         promise=_promise(event),
     )
 
@@ -83,7 +83,7 @@ def _positions(run_id: UUID, attempt: int, event: PlanEvent) -> list[int]:
 
 
 def _body(
-    before: PlanBody,
+    attempt: Attempt,
     spec: RunSpec,
     event: PlanEvent,
     num_rollout: int,
@@ -91,10 +91,15 @@ def _body(
     trainers: list[int],
 ) -> PlanBody:
     """The plan as pages show it. Alternatives of the first plan are left out: they rest on costs that proved wrong.
-    What the event does not carry, memory and staleness, is that of the plan before."""
+    What the event does not carry, memory and staleness, is that of the newest plan with the same mode; the first one
+    has them all."""
     mode, num_trajectories = name_of(event.pipeline), spec.algebra.num_trajectories
     bound_seconds = event.bound_seconds or event.batch_seconds
-    known = before["by_mode"].get(mode) or before["by_mode"][before["mode"]]
+    plans: list[PlanBody] = list(attempt.plan_revisions.order_by("-number").values_list("plan", flat=True))
+    before = plans[0]
+    known = next(
+        (plan["by_mode"][mode] for plan in plans if mode in plan["by_mode"]), before["by_mode"][before["mode"]]
+    )
     choice: PlanChoice = {
         **known,
         "pipeline": event.pipeline.model_dump(mode="json"),

@@ -10,7 +10,8 @@ of the planner; plans too large to draw are refused before anything is simulated
 
 import hashlib
 from collections.abc import Mapping
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 from typing import Annotated
 from uuid import UUID
 
@@ -34,6 +35,7 @@ from worker.contracts.spans import IdleCause, SpanKind
 from worker.scheduling.core.costs import CostTable, parse_costs, parse_measured_costs
 from worker.scheduling.planning.candidate_simulation import SearchTooLongError
 from worker.scheduling.planning.planned_batches import PlannedBatch, num_simulated_fragments, planned_batches
+from worker.scheduling.replanning.decision import is_drained_for
 from worker.scheduling.rescheduling.own_costs import own_costs
 from worker.scheduling.rescheduling.reschedule import MAX_SEARCH_SIZE
 
@@ -81,6 +83,18 @@ class PlannedTime(TypedDict):
     """Why the plan is not drawn, in a sentence."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Adoption:
+    """How a plan was adopted while the run worked by another one."""
+
+    report: StreamItem
+    before: PlanRevision
+
+    def drained(self, spec: RunSpec) -> bool:
+        """Whether the run was drained for the plan's `spec`; otherwise it begins with a full pipeline."""
+        return is_drained_for(RunSpec.model_validate(self.before.spec).pipeline, spec.pipeline)
+
+
 class _NotDrawn(Exception):
     """The plan cannot be drawn; the message says why."""
 
@@ -91,12 +105,14 @@ def planned_time(run_id: UUID) -> list[PlannedTime]:
     revisions = PlanRevision.objects.filter(run_id=run_id).select_related("attempt")
     for number, of_attempt in groupby(revisions.order_by("number"), lambda revision: revision.attempt.number):
         began = _first_lanes(run_id, number)
-        for index, revision in enumerate(of_attempt):
-            adopted = _adopted(run_id, number, revision.since_batch) if index else None
-            report = adopted if index else began
+        if began is None:
             # Without its lanes an attempt has not begun to work by its plan.
-            if began is not None and report is not None:
-                found.append({**_kept(revision, began, adopted), "since": report.at})
+            continue
+        in_order = list(of_attempt)
+        found.append({**_kept(in_order[0], began, None), "since": began.at})
+        for before, revision in pairwise(in_order):
+            if (adopted := _adopted(before, revision)) is not None:
+                found.append({**_kept(revision, began, adopted), "since": adopted.report.at})
     return found
 
 
@@ -106,13 +122,15 @@ def _first_lanes(run_id: UUID, attempt: int) -> StreamItem | None:
     return next(readable(reports[:NUM_TRIED]), None)
 
 
-def _adopted(run_id: UUID, attempt: int, since_batch: int) -> StreamItem | None:
-    """The report of the plan that the attempt adopted after so many batches."""
-    reports = StreamItem.objects.filter(run_id=run_id, type="plan", attempt=attempt, body__batch=since_batch)
-    return next(readable(reports.order_by("-stream_seq")[:NUM_TRIED]), None)
+def _adopted(before: PlanRevision, revision: PlanRevision) -> _Adoption | None:
+    """What the attempt reported of adopting the plan; `None` where no report of it can be read."""
+    about = {"run_id": revision.run_id, "attempt": revision.attempt.number, "body__batch": revision.since_batch}
+    reports = StreamItem.objects.filter(type="plan", **about).order_by("-stream_seq")
+    report = next(readable(reports[:NUM_TRIED]), None)
+    return None if report is None else _Adoption(report, before)
 
 
-def _kept(revision: PlanRevision, began: StreamItem, adopted: StreamItem | None) -> PlannedTime:
+def _kept(revision: PlanRevision, began: StreamItem, adopted: _Adoption | None) -> PlannedTime:
     key = f"planned-time/{revision.run_id}/{revision.number}/{planner_digest()}"
     kept: PlannedTime | None = cache.get(key)
     if kept is not None:
@@ -124,7 +142,7 @@ def _kept(revision: PlanRevision, began: StreamItem, adopted: StreamItem | None)
     return kept
 
 
-def _planned(revision: PlanRevision, began: StreamItem, adopted: StreamItem | None) -> PlannedTime:
+def _planned(revision: PlanRevision, began: StreamItem, adopted: _Adoption | None) -> PlannedTime:
     lead, cycle, problem = list[PlannedBatchBody](), list[PlannedBatchBody](), None
     try:
         lead, cycle = _simulated(revision, began, adopted)
@@ -145,12 +163,12 @@ def _planned(revision: PlanRevision, began: StreamItem, adopted: StreamItem | No
 
 
 def _simulated(
-    revision: PlanRevision, began: StreamItem, adopted: StreamItem | None
+    revision: PlanRevision, began: StreamItem, adopted: _Adoption | None
 ) -> tuple[list[PlannedBatchBody], list[PlannedBatchBody]]:
     """The first batches of the plan, and those that follow over and over."""
     spec = RunSpec.model_validate(revision.spec)
     infos = {lane["lane"]: lane for lane in began.body["lanes"]}
-    named = {lane: info["role"] for lane, info in infos.items()} if adopted is None else adopted.body["lanes"]
+    named = {lane: info["role"] for lane, info in infos.items()} if adopted is None else adopted.report.body["lanes"]
     roles = {lane: LaneRole(role) for lane, role in named.items()}
     if len(roles) > MAX_LANES:
         raise _NotDrawn(f"A plan is drawn for at most {MAX_LANES} lanes; this one has {len(roles)}.")
@@ -160,11 +178,10 @@ def _simulated(
     made = planned_batches(
         spec,
         roles,
-        _first_costs(revision, roles, devices) if adopted is None else _own_costs(spec, roles, devices, adopted),
+        _first_costs(revision, roles, devices) if adopted is None else _own_costs(spec, roles, devices, adopted.report),
         max_search_size=MAX_SEARCH_SIZE,
     )
-    # A plan that is adopted while the run works begins with a full pipeline.
-    lead = [_body(batch) for batch in made.lead] if adopted is None else []
+    lead = [_body(batch) for batch in made.lead] if adopted is None or adopted.drained(spec) else []
     cycle = [_body(batch) for batch in made.cycle]
     if sum(len(batch["spans"]) for batch in (*lead, *cycle)) > MAX_SPANS:
         raise _NotDrawn(f"This plan's batches hold more than {MAX_SPANS} spans, too many to draw.")

@@ -55,13 +55,22 @@ def test_a_plan_is_told_for_the_lanes_of_the_run_and_promises_what_the_planner_d
         assert [batch["seconds"] for batch in found["cycle"]] == pytest.approx([promised, promised])
 
 
-def test_a_plan_adopted_while_the_run_works_rests_on_what_was_measured(planned_run: Run) -> None:
-    first = planned_run.plan_revisions.get()
-    pipeline = {**first.spec["pipeline"], "placement": "disaggregated", "tag": "off", "max_staleness": 0}
-    spec = {**first.spec, "pipeline": pipeline, "lanes": {**first.spec["lanes"], **SPLIT}}
-    first.__class__.objects.create(
-        run=planned_run, attempt=first.attempt, number=2, since_batch=3, reason="", spec=spec, plan=first.plan
+def adopt(run: Run, since_batch: int, *, at: float, max_staleness: int = 0, gap: bool = True) -> None:
+    """The run goes on with the lanes `ROLES`, each of one role."""
+    last = run.plan_revisions.latest("number")
+    pipeline = {**last.spec["pipeline"], "placement": "disaggregated", "tag": "off"}
+    pipeline |= {"max_staleness": max_staleness, "gap": gap}
+    spec = {**last.spec, "pipeline": pipeline, "lanes": {**last.spec["lanes"], **SPLIT}}
+    number = last.number + 1
+    last.__class__.objects.create(
+        run=run, attempt=last.attempt, number=number, since_batch=since_batch, reason="", spec=spec, plan=last.plan
     )
+    seconds = {"seconds_before": 2.0, "batch_seconds": 1.0, "bound_seconds": 0.5, "predicted_move_seconds": 0.0}
+    about = {"reason": "", "pipeline": pipeline, "fragment_size": 1, "move_seconds": 0.0, **seconds}
+    report(run, 10 + number, "plan", at=at, batch=since_batch, lanes=ROLES, **about)
+
+
+def test_a_plan_adopted_while_the_run_works_rests_on_what_was_measured(planned_run: Run) -> None:
     slow = {"kind": "generate", "lane": "rollout-0", "per_call": 50.0, "per_unit": 0.0, "observed_units": [1, 9]}
     report(
         planned_run,
@@ -71,12 +80,18 @@ def test_a_plan_adopted_while_the_run_works_rests_on_what_was_measured(planned_r
         batch=3,
         costs=[{**slow, "lane": lane} for lane in ROLES if "rollout" in lane],
     )
-    seconds = {"seconds_before": 2.0, "batch_seconds": 1.0, "bound_seconds": 0.5, "predicted_move_seconds": 0.0}
-    about = {"reason": "", "pipeline": pipeline, "fragment_size": 1, "move_seconds": 0.0, **seconds}
-    report(planned_run, 3, "plan", at=200.0, batch=3, lanes=ROLES, **about)
+    adopt(planned_run, 3, at=200.0)
     before, after = planned_time(planned_run.pk)
     assert (after["since"], after["since_batch"], after["lead"]) == (200.0, 3, [])
     assert after["cycle"][0]["seconds"] > 20 > before["cycle"][0]["seconds"]
+
+
+def test_a_plan_that_the_run_was_drained_for_begins_with_batches_that_fill_the_pipeline(planned_run: Run) -> None:
+    adopt(planned_run, 3, at=200.0, max_staleness=1)
+    adopt(planned_run, 6, at=300.0, max_staleness=1, gap=False)
+    _, drained, switched = planned_time(planned_run.pk)
+    assert drained["lead"] and drained["cycle"]
+    assert switched["cycle"] and not switched["lead"]
 
 
 def test_a_plan_is_computed_once(planned_run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

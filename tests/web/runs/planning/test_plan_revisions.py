@@ -22,6 +22,7 @@ from worker.contracts.events import PlanEvent
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import PipelineSpec
 
 pytestmark = pytest.mark.django_db
 AUTO = {"pipeline": {"placement": "auto"}, "lanes": {"num_rollout": 2, "num_trainer": 2, "num_reward": 1}}
@@ -114,6 +115,23 @@ def test_the_run_page_shows_every_plan_with_its_promise(auto_run: Run, cluster: 
     assert newest["by_mode"]["tag"]["is_simulated"]
     assert newest["by_mode"]["tag"]["bound_share"] == pytest.approx(0.9)
     assert newest["reason"] == "training takes longer than planned"
+
+
+def test_a_plan_of_another_mode_shows_the_memory_that_the_first_plan_gave_for_it(auto_run: Run, cluster: Any) -> None:
+    answer = answer_of(auto_run, cluster)
+    first = PlanRevision.objects.get(run=auto_run)
+    for number, mode in enumerate(first.plan["by_mode"]):
+        first.plan["by_mode"][mode]["memory_bytes"] = {"trainer": float(number)}
+    first.save()
+    modes = list(first.plan["by_mode"])
+    colocated = adopted(roles_of(answer, num_trainer=4), batch=6)
+    to_colocated = colocated.model_copy(update={"pipeline": PipelineSpec(placement=Placement.COLOCATED)})
+    for event in (adopted(roles_of(answer, num_trainer=3)), to_colocated, adopted(roles_of(answer, 3), batch=9)):
+        apply_event(auto_run.pk, 1, event)
+        newest = PlanRevision.objects.filter(run=auto_run).latest("number")
+        (choice,) = newest.plan["by_mode"].values()
+        assert choice["memory_bytes"] == {"trainer": float(modes.index(newest.plan["mode"]))}
+        assert RunSpec.model_validate(newest.spec).pipeline == event.pipeline
 
 
 def test_an_attempt_that_goes_on_by_the_newest_plan_has_made_no_promise_of_its_own(auto_run: Run, cluster: Any) -> None:
