@@ -7,7 +7,7 @@ Each run is planned on believed costs and simulated on true ones. The regret of 
 more in the long run, on the true costs, than the plan that is made from the true costs; the regret of a run is the mean
 from the third batch on after whatever happened. What changes of the trainer lanes take is reported apart, in seconds
 for which training stands still, and added to the regret of a run of 50 batches. Then come plans of random pools beside
-the best possible (`pool_shares`), and last a run on emulated lanes over real Ray (`robust_emulated`).
+the best possible (`pool_shares`), and last some runs on emulated lanes over real Ray (`robust_emulated`).
 """
 
 import argparse
@@ -26,7 +26,7 @@ from tests.bench.pool_shares import PoolShare, distribution_line, distributions,
 from tests.bench.replanned_run import ReplannedRun, Way, first_plan, settled_seconds
 from tests.bench.robust_case import RobustCase
 from tests.bench.robust_cases import MANY_LANES, NamedCase, cases
-from tests.bench.robust_emulated import measured_run
+from tests.bench.robust_emulated import measured_runs
 from worker.scheduling.planning.planner import make_plan
 
 OUTPUT = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "robust.json"
@@ -187,7 +187,7 @@ def main() -> None:
     parser.add_argument("--pools", type=int, default=200, help="number of random pools")
     parser.add_argument("--first-pool", type=int, default=0, help="seed of the first of them")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--simulated", action="store_true", help="without the run on emulated lanes")
+    parser.add_argument("--simulated", action="store_true", help="without the runs on emulated lanes")
     parser.add_argument("--out", type=Path, default=OUTPUT)
     options = parser.parse_args()
     began = time.monotonic()
@@ -218,7 +218,7 @@ def main() -> None:
     for name, of_kind in report["random_pools"].items():
         print(distribution_line(name, of_kind))
     if not options.simulated:
-        report["emulated"] = measured_run()
+        report["emulated"] = measured_runs()
         print(json.dumps(report["emulated"], indent=1))
     report["seconds"] = round(time.monotonic() - began, 1)
     print(f"{report['seconds']} s")

@@ -88,30 +88,20 @@ def _happenings(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def emulated(report: Report) -> str:
-    """The run over real Ray."""
-    run: Mapping[str, Any] = report["emulated"]
+    """The runs over real Ray."""
+    runs: Sequence[Mapping[str, Any]] = report["emulated"]
     return table(
-        ("", "as planned on wrong costs", "re-planned", "planned on the true costs"),
+        ("not known", "s a batch as planned", "re-planned", "promised", "on the true costs, simulated", "s of moves"),
         (
-            ("trainer lanes", f"{run['num_trainer_before']}", f"{run['num_trainer']}", f"{run['best_num_trainer']}"),
             (
-                "trajectories of a fragment",
-                f"{run['fragment_size_before']}",
-                f"{run['fragment_size']}",
-                f"{run['best_fragment_size']}",
-            ),
-            (
-                "seconds of a batch",
-                f"{run['seconds_before']:.2f}",
-                f"{run['seconds']:.2f} (promised {run['promised_seconds']:.2f})",
-                f"{run['best_seconds']:.2f} (simulated)",
-            ),
-            (
-                "seconds of moves",
-                "",
+                run["unknown"],
+                f"{run['seconds_before']:.2f} ({run['way_before']})",
+                f"{run['seconds']:.2f} ({run['way']})",
+                f"{run['promised_seconds']:.2f}",
+                f"{run['best_seconds']:.2f} ({run['best_way']})",
                 f"{run['move_seconds']:.1f} (predicted {run['predicted_move_seconds']:.1f})",
-                "",
-            ),
+            )
+            for run in runs
         ),
     )
 
