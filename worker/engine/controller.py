@@ -114,11 +114,7 @@ class Controller:
             poll_web=self._poll_web,
         )
         self._executor = RayExecutor(
-            components=components,
-            calls=self._calls,
-            gang=self._gang,
-            generators=lambda: self._current.state.generators,
-            on_event=self._handle_event,
+            components, self._calls, self._gang, lambda: self._current.state.generators, self._handle_event
         )
         self._saver = CheckpointSaver(
             tuning=self._answer.spec.tuning,

@@ -59,7 +59,6 @@ class RayExecutor:
 
     def __init__(
         self,
-        *,
         components: RunComponents,
         calls: PendingCalls,
         gang: TrainerGang,
@@ -79,9 +78,9 @@ class RayExecutor:
         self._clock = components.clock
         self._calls = calls
         self._gang = gang
+        self._generators = generators
         self._on_event = on_event
         self._fragment_parts = FragmentParts(self._spec)
-        self._generators = generators
 
     def start(self, action: LaneAction) -> None:
         """Start one action; `on_event` receives its event when every lane concerned has answered."""

@@ -13,6 +13,7 @@ it saves over the remaining batches outweighs what it costs by a margin; lanes h
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
@@ -44,6 +45,9 @@ _NUM_BATCHES = 12
 _MAX_FRAGMENTS = 20_000
 """Fragments of those batches, at most: one to two seconds of a core for each way of working. Large pools have so many
 that two batches, which may be a long and a short one, tell as much."""
+
+_SECONDS = itemgetter(0)
+"""The seconds of a batch, which are first wherever ways of working are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +104,10 @@ def decide(situation: Situation) -> Decision:
     drained = _best(situation, before, [*own, *_planned_elsewhere(situation, before, undrained[0])])
     # A run that lets slow lanes go may be faster as it is than with them in another placement.
     ways = [
-        (chosen, *_released(situation, chosen, slow, seconds))
+        (*_released(situation, chosen, slow, seconds), chosen)
         for seconds, chosen in dict.fromkeys((undrained, drained))
     ]
-    chosen, release, seconds = min(ways, key=lambda way: way[2])
+    seconds, release, chosen = min(ways, key=_SECONDS)
     return Decision(
         candidate=chosen,
         release=release,
@@ -119,17 +123,13 @@ def decide(situation: Situation) -> Decision:
 def _best(situation: Situation, before: float, options: Sequence[tuple[float, Candidate]]) -> tuple[float, Candidate]:
     """The fastest option that is worth its cost; of ways that are as fast as each other, the one that moves nothing."""
     worth = [entry for entry in options if _is_worth_it(situation, before, *entry)]
-    best = min(worth, key=_by_seconds, default=(before, situation.present))
+    best = min(worth, key=_SECONDS, default=(before, situation.present))
     near = [
         entry
         for entry in worth
         if entry[0] <= best[0] * (1 + MIN_SWITCH_GAIN) and not _renews_gang(situation, entry[1])
     ]
-    return min(near, key=_by_seconds, default=best)
-
-
-def _by_seconds(option: tuple[float, Candidate]) -> float:
-    return option[0]
+    return min(near, key=_SECONDS, default=best)
 
 
 def predicted_seconds(request: PlanRequest, candidate: Candidate, *, max_fragments: int = _MAX_FRAGMENTS) -> float:
@@ -282,9 +282,9 @@ def _is_worth_it(situation: Situation, before: float, seconds: float, candidate:
 
 def _released(
     situation: Situation, chosen: Candidate, slow: Sequence[int], seconds: float
-) -> tuple[tuple[int, ...], float]:
-    """(Of the slow lanes those without which a batch is shorter, seconds of a batch then): tried from the slowest on,
-    since without one the next may be needed."""
+) -> tuple[float, tuple[int, ...]]:
+    """(Seconds of a batch without them, of the slow lanes those without which it is shorter). They are tried from the
+    slowest on, since without one the next may be needed."""
     release: tuple[int, ...] = ()
     kind_of = LaneKinds.of(situation.request.costs, chosen.fragment_size, situation.request.devices).of_lane
     for lane in sorted(slow, key=lambda lane: (-situation.speeds[lane], kind_of[lane], lane in chosen.trainers)):
@@ -298,7 +298,7 @@ def _released(
             and gain * situation.batches_left > cost
         ):
             release, seconds = without, found
-    return release, seconds
+    return seconds, release
 
 
 def _seconds_without(request: PlanRequest, candidate: Candidate, lanes: Sequence[int]) -> float:

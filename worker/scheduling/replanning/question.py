@@ -57,7 +57,7 @@ class ReplanAnswer(Contract):
     """Whether anything changes."""
     roles: dict[str, LaneRole]
     """The lanes that the run keeps, and their roles."""
-    drains: bool = False
+    drains: bool
     """Whether no batch may be open at the change: another placement or staleness."""
     renews_gang: bool
     """Whether the trainer gang is replaced: lanes join it or leave it, or all of them are loaded to be lent."""
