@@ -22,7 +22,8 @@ from worker.scheduling.planning.cost_estimates import lane_name, reward_lane_nam
 from worker.scheduling.planning.planner import make_plan
 from worker.scheduling.replanning.cadence import Cadence
 from worker.scheduling.replanning.decision import Decision, Situation, decide
-from worker.scheduling.replanning.run_costs import RunLanes, run_costs
+from worker.scheduling.replanning.run_costs import run_costs
+from worker.scheduling.replanning.run_lanes import RunLanes
 from worker.scheduling.simulator.gang_change import GangChange
 from worker.scheduling.simulator.simulated_lanes import SimulatedLane
 from worker.scheduling.simulator.simulator import Simulator

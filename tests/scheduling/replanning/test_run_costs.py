@@ -11,7 +11,8 @@ from tests.scheduling.planning.synthetic_pools import ALIKE, lane, pool
 from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost
 from worker.scheduling.planning.cost_estimates import PoolCosts, lane_name
-from worker.scheduling.replanning.run_costs import RunLanes, run_costs
+from worker.scheduling.replanning.run_costs import run_costs
+from worker.scheduling.replanning.run_lanes import RunLanes
 
 KINDS = ("h100",) * 6
 

@@ -19,7 +19,8 @@ from worker.scheduling.core.costs import parse_measured_costs
 from worker.scheduling.planning.candidate_simulation import Candidate, SearchTooLongError
 from worker.scheduling.planning.planner import PlanRequest, plan_request
 from worker.scheduling.replanning.decision import predicted_seconds
-from worker.scheduling.replanning.run_costs import RunLanes, run_costs
+from worker.scheduling.replanning.run_costs import run_costs
+from worker.scheduling.replanning.run_lanes import RunLanes
 
 MAX_FRAGMENTS = 40_000
 """Fragments of all simulations of an answer, at most: two to four seconds of a core. A run whose every batch is larger

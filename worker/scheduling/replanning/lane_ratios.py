@@ -138,6 +138,12 @@ def _median(ratios: Sequence[float | None], group: Iterable[int]) -> float | Non
     return known[(len(known) - 1) // 2] if known else None
 
 
+def typical_ratio(by_kind: Iterable[Ratios]) -> float:
+    """The median over lanes before any of them turned slow, of the first kind of work that any has done; 1 without."""
+    medians = (_median(ratios.at_first, range(len(ratios.at_first))) for ratios in by_kind)
+    return next((median for median in medians if median is not None), 1.0)
+
+
 def speeds_of_all(by_kind: Sequence[Sequence[float | None]]) -> list[float]:
     """[lane]: the geometric mean over the kinds of work that it has done; 1 for a lane that has done none."""
     speeds = []

@@ -22,7 +22,8 @@ from worker.scheduling.planning.candidate_simulation import Candidate
 from worker.scheduling.planning.planner import PlanRequest, plan_request
 from worker.scheduling.replanning.decision import Decision, Situation, decide
 from worker.scheduling.replanning.reasons import reason_of
-from worker.scheduling.replanning.run_costs import RunLanes, run_costs
+from worker.scheduling.replanning.run_costs import run_costs
+from worker.scheduling.replanning.run_lanes import RunLanes
 
 
 class ReplanQuestion(Contract):

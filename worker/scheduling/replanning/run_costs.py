@@ -13,10 +13,10 @@ Invariant: the costs follow from prior and measurements alone, and without a mea
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost, MeasuredCostTable
-from worker.scheduling.planning.cost_estimates import SHARED_FIELD, LaneCosts, PoolCosts, lane_name
+from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts
+from worker.scheduling.replanning.fixed_costs import LaneSpeeds, with_fixed_costs
 from worker.scheduling.replanning.lane_ratios import (
     Ratio,
     Ratios,
@@ -25,26 +25,12 @@ from worker.scheduling.replanning.lane_ratios import (
     ratio_of,
     speeds_in_groups,
     speeds_of_all,
+    typical_ratio,
 )
+from worker.scheduling.replanning.run_lanes import RunLanes
 
 _LANE_KINDS = (CostKind.GENERATE, CostKind.ACCUMULATE)
 """The kinds of work that a plan divides among lanes."""
-_OF_LANES = (CostKind.PULL, CostKind.LEND, CostKind.RECLAIM)
-"""Kinds whose seconds are also a field of `LaneCosts`, measured lane by lane."""
-_OF_GANG = (CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH)
-"""Kinds whose seconds are also a field of `LaneCosts`, measured for all ranks together."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunLanes:
-    """The lanes of a run that generate or train, and those that score."""
-
-    names: tuple[str, ...]
-    """Ids of the lanes, in the order of the pool's costs."""
-    trainers: frozenset[int]
-    """Indices of the lanes that train."""
-    rewards: tuple[str, ...]
-    """Ids of the reward lanes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,17 +64,18 @@ def run_costs(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *,
     ratios = {kind: _ratios(prior, measured, lanes, kind, common) for kind in kinds_of_work}
     of_lanes = {kind: Ratios.of(found, groups) for kind, found in ratios.items()}
     factors = completed(of_lanes, groups)
-    speeds = speeds_of_all(
+    of_lane = speeds_of_all(
         [speeds_in_groups(Ratios(now, of_lanes[kind].at_first), groups) for kind, now in factors.items()]
     )
+    speeds = LaneSpeeds(of_lane, typical_ratio([of_lanes[kind] for kind in reversed(kinds_of_work)]))
     errors = {kind: mean_error(found.values()) for kind, found in ratios.items()}
     if prior.equal_counts:
         # Ranks in step are slowed by each other, so only the gang's seconds are known.
         known = measured.get((GANG, CostKind.ACCUMULATE))
         expected = prior.cost_table(lanes.trainers)[GANG, CostKind.ACCUMULATE]
-        factors[CostKind.ACCUMULATE] = [_mean_ratio([(known, expected)])] * len(lanes.names)
+        factors[CostKind.ACCUMULATE] = speeds.gang_ratios(_mean_ratio([(known, expected)]), lanes.trainers)
         errors[CostKind.ACCUMULATE] = math.inf if known is None else known.relative_error
-    pool = [
+    scaled = [
         replace(
             lane,
             generate=lane.generate.scaled(factors[CostKind.GENERATE][index] or 1.0),
@@ -97,10 +84,9 @@ def run_costs(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *,
         for index, lane in enumerate(prior.lanes)
     ]
     score = _mean_ratio((measured.get((name, CostKind.SCORE)), prior.score) for name in lanes.rewards)
+    pool = tuple(with_fixed_costs(scaled, prior, measured, lanes, speeds))
     return RunCosts(
-        pool=replace(prior, lanes=tuple(_with_seconds(pool, prior, measured, lanes)), score=prior.score.scaled(score)),
-        speeds=tuple(speeds),
-        errors=errors,
+        pool=replace(prior, lanes=pool, score=prior.score.scaled(score)), speeds=tuple(of_lane), errors=errors
     )
 
 
@@ -137,50 +123,3 @@ def _mean_ratio(entries: Iterable[tuple[MeasuredCost | None, Cost]]) -> float:
     """The mean of measured ÷ expected seconds; 1 where nothing was measured, or nothing expected."""
     found = [ratio for known, cost in entries if known is not None and (ratio := ratio_of(known, cost)) is not None]
     return sum(found) / len(found) if found else 1.0
-
-
-def _with_seconds(
-    pool: Sequence[LaneCosts], prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes
-) -> list[LaneCosts]:
-    """The lanes with the measured seconds of work that has no units: in proportion to the prior, or as measured where
-    that expected none."""
-    table = prior.cost_table(lanes.trainers)
-    ratios, as_measured = dict[CostKind, float](), dict[str, Any]()
-    for kind in (*_OF_LANES, *_OF_GANG):
-        names = lanes.names if kind in _OF_LANES else (GANG,)
-        known = [found.cost.seconds() for name in names if (found := measured.get((name, kind))) is not None]
-        if not known:
-            continue
-        seconds = sum(known) / len(known)
-        done_by = [lane for lane, name in enumerate(lanes.names) if (name, kind) in measured]
-        expected = _expected_seconds(prior, table, kind, done_by)
-        if expected > 0:
-            ratios[kind] = seconds / expected
-        else:
-            as_measured[kind.value] = seconds
-    factors = {kind.value: ratio for kind, ratio in ratios.items()} | _shared_factors(ratios)
-    return [
-        replace(lane, **as_measured, **{name: getattr(lane, name) * factor for name, factor in factors.items()})
-        for lane in pool
-    ]
-
-
-def _shared_factors(ratios: Mapping[CostKind, float]) -> dict[str, float]:
-    """By field with what ranks share: the mean ratio of the kinds of work that it is a part of."""
-    found: dict[str, list[float]] = {}
-    for kind, name in SHARED_FIELD.items():
-        if kind in ratios:
-            found.setdefault(name, []).append(ratios[kind])
-    return {name: sum(each) / len(each) for name, each in found.items()}
-
-
-def _expected_seconds(
-    prior: PoolCosts, table: Mapping[tuple[str, CostKind], Cost], kind: CostKind, lanes: Sequence[int]
-) -> float:
-    """What the prior expected of the measured work, in mean over the lanes that did it."""
-    if kind in _OF_GANG:
-        return table[GANG, kind].seconds()
-    each = [
-        table.get((lane_name(lane), kind), Cost(getattr(prior.lanes[lane], kind.value))).seconds() for lane in lanes
-    ]
-    return sum(each) / len(each) if each else 0.0

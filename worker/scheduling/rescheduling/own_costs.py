@@ -6,7 +6,8 @@ from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.costs import CostTable, MeasuredCostTable
 from worker.scheduling.planning.planner import plan_request
-from worker.scheduling.replanning.run_costs import RunLanes, run_costs
+from worker.scheduling.replanning.run_costs import run_costs
+from worker.scheduling.replanning.run_lanes import RunLanes
 from worker.scheduling.rescheduling.recorded_run import costs_by_name
 
 

@@ -17,7 +17,8 @@ from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.planning.cost_estimates import PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.planner import plan_request
-from worker.scheduling.replanning.run_costs import RunLanes, run_costs
+from worker.scheduling.replanning.run_costs import run_costs
+from worker.scheduling.replanning.run_lanes import RunLanes
 from worker.scheduling.rescheduling.recorded_work import Unit, units_of
 from worker.scheduling.rescheduling.recording import Recording
 from worker.scheduling.simulator.durations import Piece
