@@ -55,6 +55,7 @@ class FakeProcess:
             seconds_before=10.0,
             batch_seconds=8.0,
             bound_seconds=7.0,
+            move_seconds=60.0,
             reason="more trains",
         )
 

@@ -9,7 +9,7 @@ from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.replanning import ReplanBasis
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.core.costs import CostKind
+from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion, answer
 
 ROLES = {f"l{index}": LaneRole.TRAINER if index == 0 else LaneRole.ROLLOUT for index in range(6)} | {
@@ -52,6 +52,14 @@ MEASURED = (
 """What the run has measured itself: generation takes twice as long."""
 
 
+def moving(seconds: float) -> tuple[WorkCost, ...]:
+    """Measured costs by which replacing the trainer gang takes so many seconds."""
+    kinds = (CostKind.CHECKPOINT, CostKind.START, CostKind.RESTORE)
+    return tuple(
+        WorkCost(lane=GANG, kind=kind, per_call=seconds / 3, per_unit=0.0, observed_units=(1, 1)) for kind in kinds
+    )
+
+
 def separate(spec: RunSpec, max_staleness: int = 0) -> PipelineSpec:
     return spec.pipeline.model_copy(
         update={"placement": Placement.DISAGGREGATED, "tag": TrainerAssist.OFF, "max_staleness": max_staleness}
@@ -67,9 +75,8 @@ def answered(spec: RunSpec, **changes: Any) -> ReplanAnswer:
         "pipeline": separate(spec),
         "fragment_size": 8,
         "can_lend": False,
-        "measured": MEASURED,
+        "measured": (*MEASURED, *moving(1e6)),
         "batches_left": 100,
-        "move_seconds": 1e6,
     }
     return answer(ReplanQuestion.model_validate(fields | changes))
 
@@ -106,17 +113,18 @@ def with_slow_training(share_without_spread: float, **batch: Any) -> ReplanAnswe
     """The answer for a run that has too few batches left for what a new gang takes, unless it gains 20 s a batch."""
     return answered(
         asked(8, deterministic=False, **batch),
-        measured=TRAINING_IS_SLOW,
+        measured=(*TRAINING_IS_SLOW, *moving(100.0)),
         share_without_spread=share_without_spread,
         batches_left=10,
-        move_seconds=100.0,
     )
 
 
 def test_lanes_are_moved_to_training_only_for_groups_that_are_trained_on() -> None:
     trained, skipped = (with_slow_training(share, filter_groups=True) for share in (0.0, 0.7))
     assert trained.renews_gang
+    assert trained.move_seconds == pytest.approx(100.0)
     assert not skipped.renews_gang, "two thirds of the groups are skipped, so a new gang gains too little"
+    assert skipped.move_seconds == 0.0
     assert skipped.seconds_before < 0.5 * trained.seconds_before
     assert with_slow_training(0.7).renews_gang, "without a filter they are trained on"
 

@@ -26,7 +26,7 @@ from worker.engine.control.replanning_process import ReplanningProcess
 from worker.engine.control.resizer import Resizer, ResizeRefusedError
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.slow_lanes import SlowLanes
-from worker.scheduling.core.costs import GANG, CostKind, dump_costs
+from worker.scheduling.core.costs import dump_costs
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.replanning.cadence import Cadence
@@ -41,7 +41,6 @@ class _Pending:
 
     resize_id: str
     answer: ReplanAnswer
-    predicted_move_seconds: float
 
 
 class Replanner:
@@ -128,20 +127,8 @@ class Replanner:
             measured=dump_costs(scheduler.state.costs.measured()),
             share_without_spread=scheduler.state.work.spread.without_spread,
             batches_left=self._batches_left,
-            move_seconds=self._move_seconds(scheduler),
             num_changes=self._cadence.num_changes,
         )
-
-    def _move_seconds(self, scheduler: Scheduler) -> float:
-        """Seconds of a trainer change, as measured. Where no checkpoint was written or read, each is assumed to take as
-        long as a start, which reads the whole model: a checkpoint holds what is trained of it, three times."""
-        costs = scheduler.state.costs
-        start = costs.seconds(GANG, CostKind.START) or 0.0
-        saved = costs.seconds(GANG, CostKind.CHECKPOINT)
-        restored = costs.seconds(GANG, CostKind.RESTORE)
-        known = [seconds for seconds in (saved, restored) if seconds is not None]
-        other = sum(known) / len(known) if known else start
-        return start + (other if saved is None else saved) + (other if restored is None else restored)
 
     @property
     def _roles(self) -> dict[str, LaneRole]:
@@ -173,7 +160,7 @@ class Replanner:
             moved |= trainers
         change = tuple(RoleChange(lane=lane, role=role) for lane, role in answer.roles.items() if lane in moved)
         if not release and not change:
-            self._adopt(answer, predicted=0.0, seconds=None)
+            self._adopt(answer, seconds=None)
             return
         resize_id = str(uuid.uuid4())
         before = self._supervisor.pipeline
@@ -187,8 +174,7 @@ class Replanner:
             self._supervisor.pipeline = before
             logger.warning("the new plan is not carried out: %s", error)
             return
-        predicted = asked.move_seconds if answer.renews_gang else 0.0
-        self._pending = _Pending(resize_id, answer, predicted)
+        self._pending = _Pending(resize_id, answer)
 
     def _settle(self, pending: _Pending) -> None:
         """Adopt the answer once the lanes are in their places, or the gang is replaced: the new one is loaded for its
@@ -208,7 +194,7 @@ class Replanner:
                 # of the time.
                 self._cadence.changed(self._batch, pending.answer.seconds_before, only_switches=False)
             return
-        self._adopt(pending.answer, predicted=pending.predicted_move_seconds, seconds=report.trainer_seconds)
+        self._adopt(pending.answer, seconds=report.trainer_seconds)
 
     def _name_slow(self, answer: ReplanAnswer) -> None:
         """Name the lanes that the answer found far slower than their kind, as far as the run has them still."""
@@ -217,8 +203,8 @@ class Replanner:
             {lane: factor for lane, factor in answer.slow.items() if lane in roles}, batch=self._batch
         )
 
-    def _adopt(self, answer: ReplanAnswer, *, predicted: float, seconds: TrainerChangeSeconds | None) -> None:
-        """Work by the answer from now on, and report it. `predicted`, `seconds`: of the change of the trainer lanes."""
+    def _adopt(self, answer: ReplanAnswer, *, seconds: TrainerChangeSeconds | None) -> None:
+        """Work by the answer from now on, and report it. `seconds`: of the change of the trainer lanes."""
         assert self._scheduler is not None, "`begin` was called first"
         only_switches = seconds is None and answer.fragment_size == self.fragment_size
         self.pipeline = self._supervisor.pipeline = answer.pipeline
@@ -236,6 +222,6 @@ class Replanner:
             seconds_before=answer.seconds_before,
             batch_seconds=answer.batch_seconds,
             bound_seconds=answer.bound_seconds,
-            predicted_move_seconds=predicted,
+            predicted_move_seconds=answer.move_seconds,
             move_seconds=0.0 if seconds is None else seconds.total,
         )

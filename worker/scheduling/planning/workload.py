@@ -26,6 +26,10 @@ from worker.scheduling.profiles.scorer_costs import NO_SCORING_COST, ScoringCost
 
 STATE_BYTES = 16
 """Bytes per trained parameter: fp32 weight and gradient, two fp32 moments (Rajbhandari et al., arXiv 1910.02054)."""
+_CHECKPOINT_BYTES = 12
+"""The part of those that a checkpoint holds: all but the gradient."""
+_SHADOW_BYTES = 4
+"""Bytes per trained parameter of one copy of shadow weights, in fp32."""
 BACKWARD_FORWARDS: Mapping[Tuning, float] = {Tuning.LORA: 1.0, Tuning.FULL: 2.0}
 """Cost of a backward pass, in forward passes. A full one computes the gradient of activations and that of weights, each
 as much as a forward pass (Korthikanti et al., arXiv 2205.05198, appendix A). Frozen weights need only the first.
@@ -241,6 +245,11 @@ class Workload:
     def state_bytes(self) -> float:
         """Bytes of trained weights, gradients and optimizer moments in fp32, without sharding."""
         return self.trained_parameters * STATE_BYTES
+
+    @property
+    def checkpoint_bytes(self) -> float:
+        """Bytes of a checkpoint: trained weights, optimizer moments and shadow weights in fp32, of all ranks."""
+        return self.trained_parameters * (_CHECKPOINT_BYTES + _SHADOW_BYTES * self.copies.num_shadow_copies)
 
     @property
     def num_units_per_micro_batch(self) -> int:

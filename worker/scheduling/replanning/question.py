@@ -21,6 +21,7 @@ from worker.scheduling.core.costs import parse_measured_costs
 from worker.scheduling.planning.candidate_simulation import Candidate
 from worker.scheduling.planning.planner import PlanRequest, plan_request
 from worker.scheduling.replanning.decision import Decision, Situation, decide
+from worker.scheduling.replanning.move_seconds import move_seconds
 from worker.scheduling.replanning.reasons import reason_of
 from worker.scheduling.replanning.run_costs import run_costs
 from worker.scheduling.replanning.run_lanes import RunLanes
@@ -45,8 +46,6 @@ class ReplanQuestion(Contract):
     """The measured share of draws of groups without spread: what is skipped in training or drawn again for it."""
     batches_left: Index
     """Batches that would be trained after a change."""
-    move_seconds: Annotated[float, Field(ge=0)]
-    """Seconds for which training would stand still for other trainer lanes."""
     num_changes: Index = 0
     """Changes of the trainer lanes or of the fragment size so far."""
 
@@ -72,6 +71,8 @@ class ReplanAnswer(Contract):
     """Predicted seconds of a batch as decided."""
     bound_seconds: float
     """Seconds of a batch that no schedule beats."""
+    move_seconds: float
+    """Predicted seconds for which training stands still; 0 where the trainer gang stays."""
     slow: dict[str, float] = {}
     """By id of a lane that is far slower than its kind: its seconds ÷ those of its kind."""
     reason: str
@@ -84,9 +85,10 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
     rewards = tuple(sorted(lane for lane, role in question.roles.items() if role is LaneRole.REWARD))
     trainers = tuple(place for place, lane in enumerate(names) if question.roles[lane] is LaneRole.TRAINER)
     request = _request(question, names, len(rewards))
+    measured = parse_measured_costs(question.measured)
     known = run_costs(
         request.costs,
-        parse_measured_costs(question.measured),
+        measured,
         RunLanes(names=names, trainers=frozenset(trainers), rewards=rewards),
         kinds=request.devices,
     )
@@ -95,7 +97,7 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
         present=Candidate(pipeline=question.pipeline, trainers=trainers, fragment_size=question.fragment_size),
         can_lend=question.can_lend,
         batches_left=question.batches_left,
-        move_seconds=question.move_seconds,
+        move_seconds=move_seconds(request.work, measured),
         num_changes=question.num_changes,
         relative_error=known.relative_error,
         speeds=known.speeds,
@@ -112,6 +114,7 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
         seconds_before=decision.seconds_before,
         batch_seconds=decision.batch_seconds,
         bound_seconds=situation.request.bound_seconds(request.wanted.max_staleness),
+        move_seconds=situation.move_seconds if decision.renews_gang else 0.0,
         slow={names[lane]: known.speeds[lane] for lane in decision.slow},
         reason=reason_of(situation, decision, names),
     )
