@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.scheduling.core.costs import Cost, CostKind, MeasuredCost, MeasuredCostTable
-from worker.scheduling.replanning.cadence import WORK_SHARE, Cadence
+from worker.scheduling.replanning.cadence import LOST_OVER_WORK, WORK_SHARE, Cadence
 
 ROLES = {"a": "trainer", "b": "rollout"}
 
@@ -53,6 +53,49 @@ def test_other_lanes_are_asked_about_at_once_whatever_questions_take() -> None:
     cadence.completed(9, 81.0)
     assert cadence.is_due(ROLES | {"c": "rollout"}, {}, 5.0)
     assert not cadence.is_due(ROLES, costs(10.0), 5.0)
+
+
+def test_a_lane_that_has_nearly_stopped_is_asked_about_once_more_is_lost_than_a_question_costs() -> None:
+    """Batches are promised 1 s and take 9, a question takes 2 s of a core: its share would be up 100 s after it."""
+    cadence = asked_after_eight(costs(1.0))
+    cadence.stays(1.0)
+    cadence.completed(9, 89.0)
+    assert not cadence.is_due(ROLES, costs(9.0), 2.0)
+    cadence.completed(10, 98.0)
+    assert cadence.is_due(ROLES, costs(9.0), 2.0)
+    assert not cadence.is_due(ROLES, costs(1.0), 2.0), "nothing is known that was not when last asked"
+    cadence.asked(ROLES, costs(9.0))
+    cadence.stays(9.0)
+    cadence.completed(11, 107.0)
+    assert not cadence.is_due(ROLES, costs(1.0), 2.0), "nothing is lost against the new promise"
+
+
+@given(st.floats(0.1, 5.0), st.lists(st.floats(0.2, 5.0), min_size=20, max_size=60))
+def test_questions_that_change_nothing_cost_a_fifth_of_what_is_lost_at_most(
+    question: float, batches: list[float]
+) -> None:
+    """Promises are always too short and the costs always others, so all that holds questions back is what they cost."""
+    promised, at, asked_at = 0.1, 0.0, list[float]()
+    cadence = Cadence()
+    for batch, seconds in enumerate(batches, start=1):
+        at += seconds
+        cadence.completed(batch, at)
+        if cadence.is_due(ROLES, costs(1.5**batch), question if asked_at else 0.0):
+            asked_at.append(at)
+            cadence.asked(ROLES, costs(1.5**batch))
+            cadence.stays(promised)
+    lost = at - asked_at[0]
+    assert question * (len(asked_at) - 1) <= max(1 / LOST_OVER_WORK, WORK_SHARE) * lost
+
+
+def test_what_a_change_of_the_gang_takes_is_not_lost_against_the_promise() -> None:
+    cadence = asked_after_eight(costs(1.0))
+    cadence.changed(9, 1.0, only_switches=True)
+    cadence.completed(10, 500.0)
+    cadence.asked(ROLES, costs(1.0))
+    cadence.changed(10, 1.0, only_switches=True)
+    cadence.completed(11, 530.0)
+    assert not cadence.is_due({}, costs(9.0), 5.0)
 
 
 def test_a_run_that_is_slower_than_promised_asks_anew() -> None:

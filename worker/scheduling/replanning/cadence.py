@@ -2,7 +2,8 @@
 
 Three things are a reason to ask before the next batch that is due: other lanes than those last asked about, a lane
 whose costs differ from what they were then, and batches that take longer than was predicted. Where batches are short,
-questions wait until those before have cost little of the time; only other lanes are asked about at once.
+questions wait until those before have cost little of the time; other lanes are asked about at once, and a lane whose
+costs differ once the batches since have lost more against what was predicted than a question costs.
 
 Invariant: each change of the trainer gang or of the fragment size doubles the distance to the next question, so a run
 of n batches makes at most about log2 n of them.
@@ -20,6 +21,10 @@ WORK_SHARE = 0.02
 """Share of one core that questions may take. A question costs half a second to five seconds of a core, of which the
 process's imports are most in small pools: batches of a minute never wait for this, those of a second would be slowed by
 more than a better plan gains."""
+LOST_OVER_WORK = 5.0
+"""Seconds that batches have lost against their promise ÷ seconds of a core of a question, from which on a lane whose
+costs differ is asked about: waiting out the share would lose ten times as much where a lane has nearly stopped, and if
+nothing can be done, a fifth of what is lost is the most that questions add."""
 _NUM_LATE = 2
 """Batches whose mean is compared: one alone may have waited for an evaluation or a checkpoint."""
 _FAR_LATE = 1.5
@@ -40,6 +45,8 @@ class Cadence:
         """The number of complete batches before which not to ask."""
         self._asked_at = 0.0
         """Seconds of the executor's clock."""
+        self._counted_from: tuple[int, float] | None = None
+        """(Batches complete, seconds of the executor's clock) since when batches are compared with the promise."""
         self._promised: float | None = None
         """Predicted seconds of a batch, as the run works now."""
         self._ends: list[tuple[int, float]] = []
@@ -53,11 +60,12 @@ class Cadence:
     def restart(self, batch: int) -> None:
         """The run begins, or begins again, after `batch` complete batches."""
         self._next = batch + 1
-        self._ends.clear()
+        self._forget_batches()
 
     def completed(self, batch: int, at: float) -> None:
         """`batch` batches are complete since `at`."""
         self._ends = [*self._ends[-_NUM_LATE:], (batch, at)]
+        self._counted_from = self._counted_from or (batch, at)
 
     def is_due(self, roles: Mapping[str, object], costs: MeasuredCostTable, cpu_seconds: float = 0.0) -> bool:
         """Whether to ask now.
@@ -71,9 +79,17 @@ class Cadence:
             return False
         if self._roles and self._roles != roles:
             return True
+        has_other_costs = self._has_other_costs(costs)
         if self._ends[-1][1] < self._asked_at + cpu_seconds / WORK_SHARE:
-            return False
-        return self._ends[-1][0] >= self._next or self._is_late() or self._has_other_costs(costs)
+            return has_other_costs and self._lost_seconds() > LOST_OVER_WORK * cpu_seconds
+        return self._ends[-1][0] >= self._next or self._is_late() or has_other_costs
+
+    def _lost_seconds(self) -> float:
+        """How much longer the batches since the last question or change took than was promised."""
+        if self._promised is None or self._counted_from is None:
+            return 0.0
+        (batch, since), (last, until) = self._counted_from, self._ends[-1]
+        return until - since - (last - batch) * self._promised
 
     def _is_late(self) -> bool:
         if self._promised is None or len(self._ends) < 2:
@@ -92,7 +108,7 @@ class Cadence:
 
     def asked(self, roles: Mapping[str, object], costs: MeasuredCostTable) -> None:
         """The run asks now."""
-        batch, self._asked_at = self._ends[-1]
+        self._counted_from = batch, self._asked_at = self._ends[-1]
         self._roles, self._costs = dict(roles), costs
         self._next = batch + max(1, batch)
         self._ends = self._ends[-1:]
@@ -107,9 +123,13 @@ class Cadence:
         `only_switches`: the trainer gang and the fragment size are as before.
         """
         self._promised = promised_seconds
-        self._ends.clear()
+        self._forget_batches()
         if not only_switches:
             self.num_changes += 1
             self._not_before = batch + 2**self.num_changes
             self._next = max(self._next, self._not_before)
         self._roles = {}
+
+    def _forget_batches(self) -> None:
+        self._ends.clear()
+        self._counted_from = None
