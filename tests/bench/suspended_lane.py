@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ OUTPUT = Path("var/bench/suspended_lane.json")
 """Where the report is written by default."""
 STOPPED_AFTER = 8
 """Batches before the lane is stopped, the first two of which wait for imports and caches."""
-NUM_BATCHES = 48
+NUM_BATCHES = 36
 NUM_ALONE = 14
 """Batches of the run on one lane."""
 NUM_WARM_UP = 2
@@ -99,7 +100,7 @@ def a_trainer_lane(root: psutil.Process) -> psutil.Process:
 def batch_seconds(rest: Rest, run: str) -> list[float]:
     """[batch]: seconds from the version before to the one that the batch published."""
     ends = sorted(version["at"] for version in rest.get(f"/runs/{run}/timeline")["versions"])
-    return [after - before for before, after in zip(ends, ends[1:], strict=False)]
+    return [after - before for before, after in pairwise(ends)]
 
 
 def alone(rest: Rest, document: dict[str, Any]) -> float:
