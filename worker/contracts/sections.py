@@ -224,8 +224,8 @@ class PipelineSpec(Contract):
     placement: Placement = Placement.DISAGGREGATED
     """Which lanes do what. `colocated`: every lane generates, then trains; needs no balance and is the baseline.
     `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy. `auto`: the
-    planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and switches.
-    """
+    planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and switches,
+    and again while the run works, by what it has measured."""
     gap: bool = True
     """Train on groups as soon as they are complete and scored, while other groups of the batch are still generated
     (generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. Colocated lanes

@@ -6487,7 +6487,8 @@ export interface components {
             /**
              * @description Which lanes do what. `colocated`: every lane generates, then trains; needs no balance and is the baseline.
              *     `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy. `auto`: the
-             *     planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and switches.
+             *     planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and switches,
+             *     and again while the run works, by what it has measured.
              * @default disaggregated
              */
             readonly placement: components["schemas"]["Placement"];
