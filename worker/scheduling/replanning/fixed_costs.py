@@ -38,25 +38,21 @@ class LaneSpeeds:
         """[lane]: the ratio of the gang's work if it were the slowest rank of the gang, where the present ranks are
         measured to have `ratio`."""
         alike = self._of_lanes_alike(ratio, max((self.of_lane[lane] for lane in trainers), default=1.0))
-        return [min(ratio, self._slowed(alike, lane)) for lane in range(len(self.of_lane))]
+        return [min(ratio, alike * speed) if self.is_slow(lane) else alike for lane, speed in enumerate(self.of_lane)]
 
     def lane_ratios(self, measured: Mapping[int, float]) -> list[float]:
-        """[lane]: the ratio of its own work: as `measured` on a slow lane that did it, else that of lanes alike."""
+        """[lane]: the ratio of its own work: as `measured` on a slow lane that did it, else that of lanes alike. A lane
+        whose card is slow is not expected to be slow at transfers, too."""
         alike = [ratio for lane, ratio in measured.items() if not self.is_slow(lane)]
         if not alike:
             alike = [self._of_lanes_alike(ratio, self.of_lane[lane]) for lane, ratio in measured.items()]
         mean = sum(alike) / len(alike)
-        return [
-            measured[lane] if lane in measured and self.is_slow(lane) else self._slowed(mean, lane)
-            for lane in range(len(self.of_lane))
-        ]
+        own = {lane: ratio for lane, ratio in measured.items() if self.is_slow(lane)}
+        return [own.get(lane, mean) for lane in range(len(self.of_lane))]
 
     def _of_lanes_alike(self, ratio: float, slower: float) -> float:
         """What lanes alike would take, where one that is so many times as slow takes `ratio`."""
         return max(ratio / slower, min(ratio, self.typical)) if slower > 1 + SAME_WITHIN else ratio
-
-    def _slowed(self, ratio: float, lane: int) -> float:
-        return ratio * self.of_lane[lane] if self.is_slow(lane) else ratio
 
 
 def with_fixed_costs(
