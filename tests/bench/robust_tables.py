@@ -1,6 +1,7 @@
 """`make bench-robust-tables`: writes the tables of the report on wrong costs from the bench's own; no figure is typed.
 
-var/bench/robust.json ─► blocks ─► between `<!-- NAME -->` and `<!-- /NAME -->` in the document
+var/bench/robust.json          ─┐
+var/bench/suspended_lane.json  ─┴─► blocks ─► between `<!-- NAME -->` and `<!-- /NAME -->` in the document
 """
 
 import argparse
@@ -11,6 +12,7 @@ from typing import Any
 
 from tests.bench.pipeline_tables import ROOT, Report, table, with_blocks
 from tests.bench.robust import OUTPUT
+from tests.bench.suspended_lane import OUTPUT as OUTPUT_OF_SUSPENDED_LANE
 
 DOCUMENT = "deploy/docs/reports/robust.md"
 _HEAD = (
@@ -106,6 +108,31 @@ def emulated(report: Report) -> str:
     )
 
 
+def suspended_lane(report: Report) -> str:
+    """The real runs with a lane that is stopped most of the time, round by round."""
+    return table(
+        ("the lane runs", "two lanes", "one alone", "with the stopped lane", "after", "promised", "s of moves"),
+        (
+            (
+                f"{run['share_running']:.0%} of the time",
+                f"{run['alike']:.2f}",
+                f"{row['alone']:.2f}",
+                f"{run['stopped']:.2f} ({run['num_batches_stopped']} batches)",
+                *_change(run),
+            )
+            for row in report["suspended_lane"]
+            for run in row["stopped"]
+        ),
+    )
+
+
+def _change(run: Mapping[str, Any]) -> tuple[str, str, str]:
+    if run["changed"] is None:
+        return "kept", "", ""
+    moves = f"{run['move_seconds']:.1f} (predicted {run['predicted_move_seconds']:.1f})"
+    return f"{run['changed']:.2f}", f"{run['promised']:.2f}", moves
+
+
 def random_pools(report: Report) -> str:
     """Random pools: how the shares of their plans are distributed."""
     head = ("pools", "number", "least", "1 % below", "5 % below", "median", "below", "a split is faster", "unproven")
@@ -141,15 +168,22 @@ def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
-BLOCKS = (wrong_costs, happenings, random_stragglers, by_cause, random_pools, least_shares, emulated)
-_MAY_LACK = {random_pools: "random_pools", least_shares: "random_pools", emulated: "emulated"}
-"""By block: the part of a report that one of `--pools 0` or of `--simulated` lacks."""
+BLOCKS = (wrong_costs, happenings, random_stragglers, by_cause, random_pools, least_shares, emulated, suspended_lane)
+_MAY_LACK = {
+    random_pools: "random_pools",
+    least_shares: "random_pools",
+    emulated: "emulated",
+    suspended_lane: "suspended_lane",
+}
+"""By block: the part that a report of `--pools 0` or of `--simulated` lacks, or that another bench writes."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the tables of the report on wrong costs.")
     parser.add_argument("--report", type=Path, default=OUTPUT)
     report = json.loads(parser.parse_args().report.read_text())
+    if OUTPUT_OF_SUSPENDED_LANE.exists():
+        report["suspended_lane"] = json.loads(OUTPUT_OF_SUSPENDED_LANE.read_text())["rounds"]
     document = ROOT / DOCUMENT
     # What the report lacks stays as the last one that has it says.
     blocks = [block for block in BLOCKS if block not in _MAY_LACK or report.get(_MAY_LACK[block])]

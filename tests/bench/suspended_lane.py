@@ -1,5 +1,6 @@
 """What a run on `auto` does when one of its two lanes is stopped most of the time.
 
+    make bench-suspended-lane
     python -m tests.bench.suspended_lane [--rounds 1] [--out var/bench/suspended_lane.json]
 
 The demo's work on two colocated lanes. From the end of batch `STOPPED_AFTER` on, the process of one is suspended and
