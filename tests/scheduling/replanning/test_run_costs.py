@@ -110,6 +110,19 @@ def test_a_lane_that_is_hardly_known_hardly_counts_among_lanes_alike() -> None:
     assert known.pool.lanes[0].accumulate.per_unit == pytest.approx(4.0)
 
 
+def test_a_slow_lane_is_told_apart_where_the_median_lane_is_hardly_known() -> None:
+    """Trainer lanes have been lent once, each of the others has generated often."""
+    table = {(f"l{index}", CostKind.GENERATE): measured(10.0, error=0.5) for index in (0, 1, 2)}
+    table |= {(f"l{index}", CostKind.GENERATE): measured(10.0, error=0.001) for index in (3, 4)}
+    table["l5", CostKind.GENERATE] = measured(30.0, error=0.001)
+    for order in (range(6), range(5, -1, -1)):
+        names = tuple(f"l{index}" for index in order)
+        known = run_costs(prior(), table, replace(lanes(0, 1, 2), names=names), kinds=KINDS)
+        assert {name: round(speed, 3) for name, speed in zip(names, known.speeds, strict=True)} == {
+            f"l{index}": 3.0 if index == 5 else 1.0 for index in range(6)
+        }
+
+
 def test_seconds_of_the_gang_are_those_measured_and_keep_the_part_that_ranks_share() -> None:
     sharded = replace(lane(10.0, 3.0), commit=0.5, shared_commit=2.0)
     pool_of_two = PoolCosts(lanes=(sharded,) * 4, score=Cost(0.0, 0.01), num_reward=1)

@@ -90,7 +90,7 @@ def _clusters(entries: Sequence[tuple[Ratio, int]]) -> list[list[tuple[Ratio, in
     if not entries:
         return []
     by_speed = sorted(entries, key=lambda entry: (entry[0].value, entry[1]))
-    median = by_speed[(len(by_speed) - 1) // 2][0]
+    median = _best_known(by_speed[(len(by_speed) - 1) // 2][0], [ratio for ratio, _ in entries])
     typical = [entry for entry in by_speed if _is_alike(entry[0], median)]
     clusters = [typical]
     for entry in by_speed:
@@ -102,6 +102,13 @@ def _clusters(entries: Sequence[tuple[Ratio, int]]) -> list[list[tuple[Ratio, in
         else:
             clusters.append([entry])
     return clusters
+
+
+def _best_known(median: Ratio, ratios: Sequence[Ratio]) -> Ratio:
+    """The median with the error of the best known lane near it: where the median lane itself is hardly known, as one is
+    that has been lent once, each lane would count as alike with it."""
+    near = [ratio.error for ratio in ratios if _is_alike(Ratio(ratio.value, 0.0), Ratio(median.value, 0.0))]
+    return Ratio(median.value, min(near))
 
 
 def are_alike(before: MeasuredCost, now: MeasuredCost) -> bool:
