@@ -14,7 +14,7 @@ import json
 import statistics
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -23,7 +23,7 @@ from typing import Any
 
 import psutil
 
-from tests.bench.overhead import AUTO, PRESET, spec_of
+from tests.bench.overhead import AUTO, NUM_WARM_UP, PRESET, RUN_SECONDS, spec_of
 from tests.bench.process_costs import part_of, tree
 from tests.e2e.rest import Rest
 from tests.e2e.stack import running_stack
@@ -31,17 +31,15 @@ from tests.e2e.stack import running_stack
 OUTPUT = Path("var/bench/suspended_lane.json")
 """Where the report is written by default."""
 STOPPED_AFTER = 8
-"""Batches before the lane is stopped, the first two of which wait for imports and caches."""
+"""Batches before the lane is stopped, of which those that warm up are not measured."""
 NUM_BATCHES = 36
+"""Batches of a run with a stopped lane: enough for the change and some twenty batches after it."""
 NUM_ALONE = 14
 """Batches of the run on one lane."""
-NUM_WARM_UP = 2
 RUNNING_SECONDS = 0.03
 """Seconds for which the process runs in turn: a few of the scheduler's time slices."""
 SHARES = (1 / 5, 1 / 20)
 """Shares of time in which the process runs."""
-RUN_SECONDS = 900.0
-"""Bounds a hang."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +119,18 @@ def with_stopped_lane(rest: Rest, root: psutil.Process, document: dict[str, Any]
         rest.run_when(run, lambda body: body["num_batches_done"] >= NUM_BATCHES - 1, "the last batch", RUN_SECONDS)
     rest.run_when(run, lambda body: body["state"] == "completed", "the end of the run", RUN_SECONDS)
     seconds, steps = batch_seconds(rest, run), rest.get(f"/runs/{run}/plan")["steps"]
-    changed_at = steps[1]["since_batch"] if len(steps) > 1 else NUM_BATCHES
-    promise = steps[-1]["promise"] if len(steps) > 1 else None
+    change = steps[1] if len(steps) > 1 else None
+    changed_at = change["since_batch"] if change else NUM_BATCHES
     return Outcome(
         share_running=share,
         alike=statistics.median(seconds[NUM_WARM_UP:STOPPED_AFTER]),
         stopped=statistics.median(seconds[STOPPED_AFTER:changed_at]),
         num_batches_stopped=changed_at - STOPPED_AFTER,
-        changed=statistics.median(seconds[changed_at + 1 :]) if promise else None,
-        promised=steps[-1]["batch_seconds"] if promise else None,
-        reason=steps[-1]["reason"] if promise else _newest_answer(rest, run),
-        move_seconds=promise["move_seconds"] if promise else 0.0,
-        predicted_move_seconds=promise["predicted_move_seconds"] if promise else 0.0,
+        changed=statistics.median(seconds[changed_at + 1 :]) if change else None,
+        promised=change["batch_seconds"] if change else None,
+        reason=change["reason"] if change else _newest_answer(rest, run),
+        move_seconds=change["promise"]["move_seconds"] if change else 0.0,
+        predicted_move_seconds=change["promise"]["predicted_move_seconds"] if change else 0.0,
     )
 
 
@@ -142,11 +140,11 @@ def _newest_answer(rest: Rest, run: str) -> str:
     return next((text for text in texts if text.startswith("after batch ")), "never asked")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--out", type=Path, default=OUTPUT)
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     rounds = list[dict[str, Any]]()
     with tempfile.TemporaryDirectory() as folder, running_stack(Path(folder)) as stack:
         rest, root = Rest.log_in(stack), psutil.Process(stack.pid)

@@ -18,7 +18,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.costs import MeasuredCostTable, parse_measured_costs
 from worker.scheduling.planning.algorithm_passes import AlgorithmPasses
 from worker.scheduling.planning.measured_costs import observed_sizes
-from worker.scheduling.planning.workload import PolicyCopies
+from worker.scheduling.planning.policy_copies import PolicyCopies
 
 MIN_BATCHES = 3
 """Fewest batches that costs must be measured in: the first batches include warm-up."""

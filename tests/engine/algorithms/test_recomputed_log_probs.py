@@ -14,7 +14,7 @@ from tests.slow_params import slow_but
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 from worker.scheduling.planning.algorithm_passes import AlgorithmPasses
-from worker.scheduling.planning.workload import PolicyCopies
+from worker.scheduling.planning.policy_copies import PolicyCopies
 
 TRAINER = {"old_log_probs": "trainer"}
 """Of the `sampling` section."""

@@ -21,7 +21,8 @@ from worker.scheduling.planning.memory import (
     recomputing_on,
     staged_bytes,
 )
-from worker.scheduling.planning.workload import MemorySavings, PolicyCopies, Workload
+from worker.scheduling.planning.policy_copies import PolicyCopies
+from worker.scheduling.planning.workload import MemorySavings, Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, GB, H100, L40S
 from worker.scheduling.profiles.image_models import FLUX, QWEN_IMAGE, SHAPES
 from worker.scheduling.profiles.known_models import PROFILES

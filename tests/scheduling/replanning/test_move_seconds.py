@@ -7,7 +7,8 @@ import pytest
 from tests.scheduling.planning.synthetic_pools import ALIKE, pool, request_for
 from worker.contracts.names import Tuning
 from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost, MeasuredCostTable
-from worker.scheduling.planning.workload import PolicyCopies, Workload
+from worker.scheduling.planning.policy_copies import PolicyCopies
+from worker.scheduling.planning.workload import Workload
 from worker.scheduling.replanning.move_seconds import move_seconds
 
 WORK = replace(request_for(pool(ALIKE, [4])).work, weight_bytes=2, copies=PolicyCopies())

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.algorithms import DiffusionNftSpec
 from worker.contracts.context_parallel import DividedShape, training_problem
 from worker.contracts.device_names import MAX_GPUS_PER_LANE
 from worker.contracts.families import FAMILY_TRAITS, decodes_in_tiles
@@ -19,6 +18,8 @@ from worker.contracts.performance import ContextParallel
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER
 from worker.scheduling.planning.algorithm_passes import AlgorithmPasses
+from worker.scheduling.planning.policy_copies import PolicyCopies
+from worker.scheduling.planning.trainer_state import FP32_BYTES
 from worker.scheduling.profiles.hardware import Accelerator, Estimate
 from worker.scheduling.profiles.known_models import profile_of
 from worker.scheduling.profiles.model_profile import ModelProfile
@@ -26,10 +27,6 @@ from worker.scheduling.profiles.scorer_costs import NO_SCORING_COST, ScoringCost
 
 STATE_BYTES = 16
 """Bytes per trained parameter: fp32 weight and gradient, two fp32 moments (Rajbhandari et al., arXiv 1910.02054)."""
-_CHECKPOINT_BYTES = 12
-"""The part of those that a checkpoint holds: all but the gradient."""
-_SHADOW_BYTES = 4
-"""Bytes per trained parameter of one copy of shadow weights, in fp32."""
 BACKWARD_FORWARDS: Mapping[Tuning, float] = {Tuning.LORA: 1.0, Tuning.FULL: 2.0}
 """Cost of a backward pass, in forward passes. A full one computes the gradient of activations and that of weights, each
 as much as a forward pass (Korthikanti et al., arXiv 2205.05198, appendix A). Frozen weights need only the first.
@@ -89,41 +86,6 @@ def _num_recomputed_layers(every: int | None, num_layers: int) -> int | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyCopies:
-    """The policies that a trainer lane holds beside the one it trains."""
-
-    reference: bool = False
-    """A reference policy. Only full tuning needs a copy: LoRA's reference is the base with the adapter off."""
-    stale: bool = False
-    """The policy that generated a batch which is trained one version later; then the proximal one."""
-    second: bool = False
-    """DiffusionNFT's older policy."""
-    before_update: bool = False
-    """The weights before a batch's first update, which recompute old log-probs."""
-    num_shadow_copies: int = 0
-    """The number of fp32 shadow weights: the EMA, and those that DiffusionNFT's older policy is made from."""
-    publishes_two: bool = False
-    """A version holds two sets of weights: those that generate, and those that are evaluated."""
-
-    @classmethod
-    def of(cls, spec: RunSpec) -> "PolicyCopies":
-        has_ema, has_older_policy = bool(spec.ema.decay), isinstance(spec.algorithm, DiffusionNftSpec)
-        return cls(
-            reference=spec.tuning is Tuning.FULL and spec.algorithm.needs.reference,
-            stale=bool(spec.pipeline.max_staleness),
-            second=spec.algorithm.needs.second_adapter,
-            before_update=spec.replays_before_update,
-            num_shadow_copies=has_ema + has_older_policy,
-            publishes_two=has_ema or has_older_policy,
-        )
-
-    @property
-    def older(self) -> bool:
-        """Whether the lane holds an older policy; all of them share one copy."""
-        return self.stale or self.second or self.before_update
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """Everything that decides the seconds and bytes of a run's work. The defaults are those of LoRA on a bf16 base,
     trained by Flow-GRPO without a KL."""
@@ -148,7 +110,7 @@ class Workload:
     """Whether trainer lanes may have to generate: when colocated, when they may be lent, when the planner chooses."""
     memory_savings: MemorySavings = MemorySavings()
     passes: AlgorithmPasses = field(default_factory=AlgorithmPasses)
-    copies: PolicyCopies = PolicyCopies()
+    copies: PolicyCopies = field(default_factory=PolicyCopies)
     pixels_decoded_together: int = 0
     """The most pixels of several samples that are decoded at once; with 0, samples are decoded one by one."""
     tiles_decoding: bool = False
@@ -248,8 +210,9 @@ class Workload:
 
     @property
     def checkpoint_bytes(self) -> float:
-        """Bytes of a checkpoint: trained weights, optimizer moments and shadow weights in fp32, of all ranks."""
-        return self.trained_parameters * (_CHECKPOINT_BYTES + _SHADOW_BYTES * self.copies.num_shadow_copies)
+        """Bytes of a checkpoint: the state but for gradients, and shadow weights in fp32, of all ranks."""
+        without_gradients = STATE_BYTES - FP32_BYTES
+        return self.trained_parameters * (without_gradients + FP32_BYTES * self.copies.num_shadow_copies)
 
     @property
     def num_units_per_micro_batch(self) -> int:
