@@ -67,6 +67,14 @@ def test_what_was_far_off_once_is_the_truth_where_other_work_says_so_too() -> No
     assert not fit.confirm(5.0), "once"
 
 
+@pytest.mark.parametrize(("factor", "seconds"), [(0.5, 25.0), (0.1, 10.0)], ids=["in part", "more than wholly"])
+def test_a_lane_recovers_to_no_less_than_it_took_before_it_turned_slow(factor: float, seconds: float) -> None:
+    fit = fit_of(*[10.0] * 4, 50.0, 50.0)
+    fit.recover(factor)
+    assert (fit.mean_seconds, fit.slowdown) == pytest.approx((seconds, seconds / 10.0))
+    assert fit.measured(None).relative_error == pytest.approx(0.0, abs=1e-6), "it is known as well as before"
+
+
 def test_calls_that_are_off_to_both_sides_are_of_one_lane() -> None:
     assert fit_of(*[10.0] * 30, 20.0, 5.0).mean_seconds == pytest.approx(10.4, abs=0.5)
 

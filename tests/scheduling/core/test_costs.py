@@ -179,6 +179,48 @@ def test_a_lane_that_turned_slow_at_all_it_does_is_not_taken_to_be_slow_twice(fi
     assert costs.seconds("t", CostKind.ACCUMULATE, 2) == pytest.approx(60.0)
 
 
+def slow_lane_that_trains_again(*calls: float) -> CostModel:
+    """A lane that generates at 10 s a trajectory, turns ten times slow and is given work of the other kind, in which it
+    takes 30 s a micro-batch, as was expected, then `calls`."""
+    costs = CostModel({("t", CostKind.ACCUMULATE): Cost(0.0, 3.0)})
+    for seconds in (40.0, 40.0, 40.0, 400.0, 400.0):
+        costs.observe("t", CostKind.GENERATE, seconds, num_units=4)
+    for seconds in (30.0, 30.0, 30.0, *calls):
+        costs.observe("t", CostKind.ACCUMULATE, seconds)
+    return costs
+
+
+@pytest.mark.parametrize(("calls", "expected"), [((3.0, 3.0), 40.0), ((15.0, 15.0), 200.0), ((3.0, 30.0), 400.0)])
+def test_a_lane_that_recovers_at_other_work_has_recovered_at_what_it_is_not_given_any_more(
+    calls: tuple[float, ...], expected: float
+) -> None:
+    """Else what it took last would keep it where it was moved for being slow, for ever."""
+    costs = slow_lane_that_trains_again(*calls)
+    assert costs.seconds("t", CostKind.GENERATE, 4) == pytest.approx(expected)
+    assert costs.measured()["t", CostKind.GENERATE].slowdown == pytest.approx(expected / 40.0)
+
+
+def test_a_lane_that_is_slow_at_one_thing_alone_recovers_at_that_alone() -> None:
+    """Training became faster without ever having been slow: its first call compiled."""
+    costs = CostModel()
+    for seconds in (40.0, 40.0, 40.0, 400.0, 400.0):
+        costs.observe("t", CostKind.GENERATE, seconds, num_units=4)
+    for seconds in (3.0, 3.0, 3.0, 1.0, 1.0):
+        costs.observe("t", CostKind.ACCUMULATE, seconds)
+    assert costs.seconds("t", CostKind.GENERATE, 4) == pytest.approx(400.0)
+
+
+def test_a_lane_that_recovers_says_what_others_take_as_before() -> None:
+    prior = {("u", CostKind.GENERATE): Cost(0.0, 10.0), ("t", CostKind.GENERATE): Cost(0.0, 10.0)}
+    slow, well = CostModel(prior), CostModel(prior)
+    for costs, calls in ((slow, (30.0, 30.0, 3.0, 3.0)), (well, (3.0,))):
+        for seconds in (40.0, 40.0, 40.0):
+            costs.observe("t", CostKind.GENERATE, seconds, num_units=4)
+        for seconds in (3.0, 3.0, 3.0, *calls):
+            costs.observe("t", CostKind.ACCUMULATE, seconds)
+    assert slow.seconds("u", CostKind.GENERATE) == pytest.approx(well.seconds("u", CostKind.GENERATE))
+
+
 def test_what_a_lane_took_before_it_turned_slow_tells_what_others_take() -> None:
     prior = {(lane, CostKind.ACCUMULATE): Cost(0.0, 2.0) for lane in ("t", "u")}
     for costs in (CostModel(prior), CostModel()):

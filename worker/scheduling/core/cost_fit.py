@@ -125,13 +125,20 @@ class CostFit:
         returns whether they do."""
         if not _bear_out(num_units, seconds, self.cost(None).scaled(factor)):
             return False
+        self._scale(factor)
+        return True
+
+    def recover(self, factor: float) -> None:
+        """Take a lane that turned slow to take `factor` (< 1) times as long as it did since, but no less than before."""
+        self._scale(max(factor, 1.0 / self.slowdown))
+
+    def _scale(self, factor: float) -> None:
         self._suspect = None
         self.slowdown *= factor
         for name in ("seconds", "units_seconds", "rate"):
             setattr(self, name, getattr(self, name) * factor)
         self.seconds_squared *= factor**2
         self.rate_squared *= factor**2
-        return True
 
     def confirm(self, factor: float) -> bool:
         """Take the last observation as the new truth, if it was far off and bears out that the lane takes `factor`

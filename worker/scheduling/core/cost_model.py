@@ -3,8 +3,9 @@
 The scheduler observes every action that finishes; search, planner and the run page read the estimates. Until a cost has
 been observed, a prior stands in for it: an estimate from a profile, or a measurement of an earlier run. A lane that has
 become slow at training is expected to be so at generation, and the reverse, until it does that again: a trainer lane
-may have been lent once, long ago, and its next fragment would hold up the whole batch. What others take is told by what
-it took before it turned slow.
+may have been lent once, long ago, and its next fragment would hold up the whole batch. One that recovers at either is
+taken to have recovered at both, since what it is not given any more for being slow it cannot show. What others take is
+told by what it took before it turned slow.
 
 Invariant: estimates are finite and never negative, and depend on prior and observations alone.
 """
@@ -48,19 +49,22 @@ class CostModel:
         self._add_to_sums(lane, kind, -1)
         self._settle(lane, kind, num_units, seconds)
         fit = self._fits[kind].setdefault(lane, CostFit(num_units, num_units))
+        slowdown = fit.slowdown
         change = fit.observe(num_units, seconds, is_same_call=is_same_call)
         self._add_to_sums(lane, kind, 1)
         self._drop_estimates(lane, kind)
         if change != 1.0 and kind in _OTHER_WORK:
-            self._expect(lane, _OTHER_WORK[kind], change)
+            self._expect(lane, _OTHER_WORK[kind], change, has_recovered=fit.slowdown < slowdown)
 
-    def _expect(self, lane: str, kind: CostKind, change: float) -> None:
-        """Expect the lane's work to take `change` times as long as expected so far, but no less than it took. It may
-        have done so once since."""
+    def _expect(self, lane: str, kind: CostKind, change: float, *, has_recovered: bool) -> None:
+        """Expect the lane's work to take `change` times as long as expected so far, but no less than it took, or than
+        it took at first where the lane `has_recovered` at other work. It may have done so once since."""
         slower, fit = change * self._slower[kind].pop(lane, 1.0), self._fits[kind].get(lane)
         self._add_to_sums(lane, kind, -1)
         if slower > 1.0 and not (fit is not None and fit.confirm(slower)):
             self._slower[kind][lane] = slower
+        elif slower < 1.0 and has_recovered and fit is not None:
+            fit.recover(slower)
         self._add_to_sums(lane, kind, 1)
         self._drop_estimates(lane, kind)
 
