@@ -126,8 +126,9 @@ class ReplannedRun:
         if isinstance(event, Published):
             self.result.published.append(at)
             self._happen(len(self.result.published), at)
-            self._cadence.completed(len(self.result.published), at)
-            measured = self._scheduler.state.costs.measured()
+            costs = self._scheduler.state.costs
+            self._cadence.completed(len(self.result.published), at, is_in_doubt=costs.is_in_doubt)
+            measured = costs.measured()
             if self._replans and self._pending is None and self._cadence.is_due(self._roles, measured):
                 self._decide(measured)
         elif isinstance(event, Snapshotted) and self._pending is not None:

@@ -15,6 +15,8 @@ from worker.contracts.resizing import Resize, ResizeCause, ResizeReport, ResizeS
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control import replanner as replanner_module
 from worker.engine.control.replanner import Replanner
+from worker.scheduling.core.cost_model import CostModel
+from worker.scheduling.core.costs import CostKind
 from worker.scheduling.core.spread_share import SpreadShare
 from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion
 
@@ -103,10 +105,9 @@ class Setup:
 
     def begin(self, batch: int) -> None:
         """A scheduler begins after `batch` complete batches."""
-        costs = SimpleNamespace(measured=dict, seconds=lambda *which: None)
-        self.spread = SpreadShare()
+        self.costs, self.spread = CostModel(), SpreadShare()
         work = SimpleNamespace(spread=self.spread)
-        self.state = SimpleNamespace(batches_completed=batch, costs=costs, work=work)
+        self.state = SimpleNamespace(batches_completed=batch, costs=self.costs, work=work)
         scheduler: Any = SimpleNamespace(state=self.state, revise=lambda *switches: None)
         self.replanner.begin(scheduler)
 
@@ -237,6 +238,18 @@ def test_a_question_carries_the_share_of_groups_without_spread_that_the_run_has_
     setup.replanner.batch_complete()
     (question,) = setup.process.questions
     assert question.share_without_spread == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_question_waits_a_batch_for_the_call_that_tells_whether_a_lane_turned_slow(setup: Setup) -> None:
+    setup.begin(0)
+    for seconds in (*[10.0] * 8, 50.0):
+        setup.costs.observe("rollout-0", CostKind.GENERATE, seconds)
+    num_questions = []
+    for batch in (1, 2):
+        setup.state.batches_completed = batch
+        setup.replanner.batch_complete()
+        num_questions.append(len(setup.process.questions))
+    assert num_questions == [0, 1]
 
 
 def slow_lanes_told(client: Any) -> list[tuple[int, dict[str, float]]]:

@@ -221,6 +221,17 @@ def test_a_lane_that_recovers_says_what_others_take_as_before() -> None:
     assert slow.seconds("u", CostKind.GENERATE) == pytest.approx(well.seconds("u", CostKind.GENERATE))
 
 
+@pytest.mark.parametrize(("kind", "is_in_doubt"), [(CostKind.GENERATE, True), (CostKind.PULL, False)])
+def test_costs_are_in_doubt_until_another_call_tells_whether_a_lane_turned_slow(
+    kind: CostKind, is_in_doubt: bool
+) -> None:
+    costs, found = CostModel(), list[bool]()
+    for seconds in (10.0, 10.0, 10.0, 50.0, 50.0, 50.0, 10.0):
+        costs.observe("g", kind, seconds)
+        found.append(costs.is_in_doubt)
+    assert [number for number, doubt in enumerate(found) if doubt] == ([3, 6] if is_in_doubt else [])
+
+
 def test_what_a_lane_took_before_it_turned_slow_tells_what_others_take() -> None:
     prior = {(lane, CostKind.ACCUMULATE): Cost(0.0, 2.0) for lane in ("t", "u")}
     for costs in (CostModel(prior), CostModel()):

@@ -133,6 +133,15 @@ def test_what_could_not_be_told_when_a_lane_had_just_turned_slow_is_a_reason_to_
     assert cadence.is_due(ROLES, costs(100.0))
 
 
+def test_a_question_waits_one_batch_for_a_call_that_may_confirm_that_a_lane_has_become_another() -> None:
+    cadence = asked_after_eight(costs(10.0))
+    cadence.completed(16, 160.0, is_in_doubt=True)
+    assert not cadence.is_due(ROLES, costs(13.0)), "with half of the truth, the wrong thing is changed"
+    assert cadence.is_due(ROLES | {"c": "rollout"}, costs(13.0)), "other lanes wait for nothing"
+    cadence.completed(17, 170.0, is_in_doubt=True)
+    assert cadence.is_due(ROLES, costs(13.0)), "among many lanes one is always in doubt"
+
+
 @pytest.mark.parametrize(("seconds", "is_due"), [(14.0, False), (16.0, True)])
 def test_a_single_batch_far_later_than_promised_is_a_reason_to_ask(seconds: float, is_due: bool) -> None:
     cadence = asked_after_eight()

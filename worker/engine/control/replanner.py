@@ -81,11 +81,12 @@ class Replanner:
         """A version was published: note when, and ask how to go on where that is due."""
         if self._basis is None or self._scheduler is None:
             return
-        self._cadence.completed(self._batch, self._components.clock.now())
+        costs = self._scheduler.state.costs
+        self._cadence.completed(self._batch, self._components.clock.now(), is_in_doubt=costs.is_in_doubt)
         is_busy = self._process.is_busy or self._pending is not None or self._resizer.is_busy
-        measured = self._scheduler.state.costs.measured()
         if is_busy or self._batches_left <= 0:
             return
+        measured = costs.measured()
         if not self._cadence.is_due(self._roles, measured, self._process.cpu_seconds):
             return
         self._asked = self._question(self._basis, self._scheduler)

@@ -129,7 +129,7 @@ class CostFit:
         return True
 
     def recover(self, factor: float) -> None:
-        """Take a lane that turned slow to take `factor` (< 1) times as long as it did since, but no less than before."""
+        """Take a lane that turned slow to take `factor` (< 1) times as long as since then, but no less than before."""
         self._scale(max(factor, 1.0 / self.slowdown))
 
     def _scale(self, factor: float) -> None:
@@ -183,6 +183,11 @@ class CostFit:
         self.rate = self.rate * _DECAY + rate
         self.rate_squared = self.rate_squared * _DECAY + rate * rate
         self.weight_squared = self.weight_squared * _DECAY**2 + 1.0
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the last observation was far from what was expected, which the next may confirm."""
+        return self._suspect is not None
 
     @property
     def mean_units(self) -> float:

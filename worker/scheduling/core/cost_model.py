@@ -163,6 +163,12 @@ class CostModel:
             for lane, fit in fits.items()
         }
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether a lane's last generation or training took far more or less than those before: it may have become
+        another, which its next one tells."""
+        return any(fit.is_in_doubt for kind in _OTHER_WORK for fit in self._fits[kind].values())
+
     def remove_lane(self, lane: str) -> None:
         """Drop a lane's observations: a lane that joins under its name may be another machine."""
         for kind, fits in self._fits.items():

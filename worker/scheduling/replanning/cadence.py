@@ -3,7 +3,8 @@
 Three things are a reason to ask before the next batch that is due: other lanes than those last asked about, a lane
 whose costs differ from what they were then, and batches that take longer than was predicted. Where batches are short,
 questions wait until those before have cost little of the time; other lanes are asked about at once, and a lane whose
-costs differ once the batches since have lost more against what was predicted than a question costs.
+costs differ once the batches since have lost more against what was predicted than a question costs. Where a lane's last
+call is the first far from those before, a question waits for one batch: half of the truth is worse than none.
 
 Invariant: each change of the trainer gang or of the fragment size doubles the distance to the next question, so a run
 of n batches makes at most about log2 n of them.
@@ -28,9 +29,9 @@ nothing can be done, a fifth of what is lost is the most that questions add."""
 _NUM_LATE = 2
 """Batches whose mean is compared: one alone may have waited for an evaluation or a checkpoint."""
 _FAR_LATE = 1.5
-"""The same for a single batch. A lane that turned slow and makes one call a batch is believed after two: the question
-after the first of them changes nothing, and the one after the second must not wait for `_NUM_LATE` batches. A batch
-that waited for something else costs no more than a question."""
+"""The same for a single batch. A lane that turned slow and makes one call a batch is believed after two, and the
+question after the second must not wait for `_NUM_LATE` batches. A batch that waited for something else costs no more
+than a question."""
 
 
 class Cadence:
@@ -56,14 +57,17 @@ class Cadence:
         """Those last asked about; empty after a change, which gives lanes other roles."""
         self._costs: MeasuredCostTable = {}
         """What was measured when last asked."""
+        self._num_in_doubt = 0
+        """Batches in a row, up to the last one, after which a lane's last call was in doubt."""
 
     def restart(self, batch: int) -> None:
         """The run begins, or begins again, after `batch` complete batches."""
         self._next = batch + 1
         self._forget_batches()
 
-    def completed(self, batch: int, at: float) -> None:
-        """`batch` batches are complete since `at`."""
+    def completed(self, batch: int, at: float, *, is_in_doubt: bool = False) -> None:
+        """`batch` batches are complete since `at`. `is_in_doubt`: as `CostModel.is_in_doubt` then says."""
+        self._num_in_doubt = self._num_in_doubt + 1 if is_in_doubt else 0
         self._ends = [*self._ends[-_NUM_LATE:], (batch, at)]
         self._counted_from = self._counted_from or (batch, at)
 
@@ -79,6 +83,9 @@ class Cadence:
             return False
         if self._roles and self._roles != roles:
             return True
+        if self._num_in_doubt == 1:
+            # Not for longer: among many lanes, or where durations vary much, one is always in doubt.
+            return False
         has_other_costs = self._has_other_costs(costs)
         if self._ends[-1][1] < self._asked_at + cpu_seconds / WORK_SHARE:
             return has_other_costs and self._lost_seconds() > LOST_OVER_WORK * cpu_seconds
