@@ -34,6 +34,8 @@ _MOST_LANES = 512
 """Lanes from which on it is tried in one direction alone, because deciding takes a minute."""
 HAPPENS_AFTER = 4
 """Batches complete when something happens to the lanes: by then a plan on wrong costs would have been changed."""
+RECOVERS_AFTER = 8
+"""Batches after which a lane that turned slow is as before: by then the run has long moved it."""
 _STRAGGLING_POOLS = range(6100, 6117)
 """Seeds of random pools in which a lane turns slow, where they have few lanes."""
 _FEW_LANES = 12
@@ -161,25 +163,52 @@ def _stragglers(alike: PlanRequest) -> Iterator[NamedCase]:
 
 def _stragglers_of_random_pools() -> Iterator[NamedCase]:
     few = {seed: num for seed in _STRAGGLING_POOLS if (num := random_pool(seed).num_lanes) <= _FEW_LANES}
+    happenings: dict[str, _Happening] = {
+        "a lane that trains turns 3× slow": partial(_one_lane, factor=3.0, trains=True),
+        "a lane that generates turns 3× slow": partial(_one_lane, factor=3.0, trains=False),
+        "a lane that trains turns 10× slow": partial(_one_lane, factor=10.0, trains=True),
+        f"a lane that trains turns 3× slow for {RECOVERS_AFTER} batches": _recovering_lane,
+        "two lanes turn 2× and 5× slow": _two_lanes,
+    }
     for seed, num_lanes in few.items():
-        for trains, factor in ((True, 3.0), (False, 3.0), (True, 10.0)):
+        for what, happening in happenings.items():
             yield NamedCase(
                 pool=f"random pool {seed}",
                 cause="straggler of a random pool",
-                what=f"a lane that {'trains' if trains else 'generates'} turns {factor:.0f}× slow",
+                what=what,
                 num_lanes=num_lanes,
-                make=partial(_straggler, seed, factor, trains=trains),
+                make=partial(_straggler, seed, happening),
             )
 
 
-def _straggler(seed: int, factor: float, *, trains: bool) -> RobustCase:
-    """One of the first plan's trainer lanes, or of its rollout lanes where it has any, turns slow."""
+_Happening = Callable[[Random, Sequence[int], Sequence[int]], dict[int, dict[int, float]]]
+"""From a source of chance, the first plan's trainer lanes and its other lanes: `RobustCase.slower`."""
+
+
+def _straggler(seed: int, happening: _Happening) -> RobustCase:
     request = random_pool(seed).request
     case = RobustCase(believed=request, true=request.costs)
     trainers = first_plan(case).trainers
     others = [lane for lane in range(len(request.devices)) if lane not in trainers]
-    lane = Random(seed).choice(trainers if trains else others or trainers)
-    return replace(case, slower={HAPPENS_AFTER: {lane: factor}})
+    return replace(case, slower=happening(Random(seed), trainers, others))
+
+
+def _one_lane(
+    random: Random, trainers: Sequence[int], others: Sequence[int], *, factor: float, trains: bool
+) -> dict[int, dict[int, float]]:
+    """A trainer lane, or a rollout lane where there is any."""
+    return {HAPPENS_AFTER: {random.choice(trainers if trains else others or trainers): factor}}
+
+
+def _recovering_lane(random: Random, trainers: Sequence[int], others: Sequence[int]) -> dict[int, dict[int, float]]:
+    slower = _one_lane(random, trainers, others, factor=3.0, trains=True)
+    return slower | {
+        batch + RECOVERS_AFTER: {lane: 1 / factor for lane, factor in lanes.items()} for batch, lanes in slower.items()
+    }
+
+
+def _two_lanes(random: Random, trainers: Sequence[int], others: Sequence[int]) -> dict[int, dict[int, float]]:
+    return {HAPPENS_AFTER: dict(zip(random.sample([*trainers, *others], 2), (2.0, 5.0), strict=True))}
 
 
 def _other_lanes(alike: PlanRequest) -> Iterator[NamedCase]:
