@@ -161,6 +161,10 @@ def _stragglers(alike: PlanRequest) -> Iterator[NamedCase]:
         )
 
 
+_Happening = Callable[[Random, Sequence[int], Sequence[int]], dict[int, dict[int, float]]]
+"""From a source of chance, the first plan's trainer lanes and its other lanes: `RobustCase.slower`."""
+
+
 def _stragglers_of_random_pools() -> Iterator[NamedCase]:
     few = {seed: num for seed in _STRAGGLING_POOLS if (num := random_pool(seed).num_lanes) <= _FEW_LANES}
     happenings: dict[str, _Happening] = {
@@ -179,10 +183,6 @@ def _stragglers_of_random_pools() -> Iterator[NamedCase]:
                 num_lanes=num_lanes,
                 make=partial(_straggler, seed, happening),
             )
-
-
-_Happening = Callable[[Random, Sequence[int], Sequence[int]], dict[int, dict[int, float]]]
-"""From a source of chance, the first plan's trainer lanes and its other lanes: `RobustCase.slower`."""
 
 
 def _straggler(seed: int, happening: _Happening) -> RobustCase:
