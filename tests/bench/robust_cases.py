@@ -34,7 +34,7 @@ _MOST_LANES = 512
 """Lanes from which on it is tried in one direction alone, because deciding takes a minute."""
 HAPPENS_AFTER = 4
 """Batches complete when something happens to the lanes: by then a plan on wrong costs would have been changed."""
-RECOVERS_AFTER = 8
+_RECOVERS_AFTER = 8
 """Batches after which a lane that turned slow is as before: by then the run has long moved it."""
 _STRAGGLING_POOLS = range(6100, 6117)
 """Seeds of random pools in which a lane turns slow, where they have few lanes."""
@@ -171,7 +171,7 @@ def _stragglers_of_random_pools() -> Iterator[NamedCase]:
         "a lane that trains turns 3× slow": partial(_one_lane, factor=3.0, trains=True),
         "a lane that generates turns 3× slow": partial(_one_lane, factor=3.0, trains=False),
         "a lane that trains turns 10× slow": partial(_one_lane, factor=10.0, trains=True),
-        f"a lane that trains turns 3× slow for {RECOVERS_AFTER} batches": _recovering_lane,
+        f"a lane that trains turns 3× slow for {_RECOVERS_AFTER} batches": _recovering_lane,
         "two lanes turn 2× and 5× slow": _two_lanes,
     }
     for seed, num_lanes in few.items():
@@ -186,6 +186,7 @@ def _stragglers_of_random_pools() -> Iterator[NamedCase]:
 
 
 def _straggler(seed: int, happening: _Happening) -> RobustCase:
+    """Something happens to lanes of the pool, chosen by what the first plan has them do."""
     request = random_pool(seed).request
     case = RobustCase(believed=request, true=request.costs)
     trainers = first_plan(case).trainers
@@ -200,11 +201,9 @@ def _one_lane(
     return {HAPPENS_AFTER: {random.choice(trainers if trains else others or trainers): factor}}
 
 
-def _recovering_lane(random: Random, trainers: Sequence[int], others: Sequence[int]) -> dict[int, dict[int, float]]:
-    slower = _one_lane(random, trainers, others, factor=3.0, trains=True)
-    return slower | {
-        batch + RECOVERS_AFTER: {lane: 1 / factor for lane, factor in lanes.items()} for batch, lanes in slower.items()
-    }
+def _recovering_lane(random: Random, trainers: Sequence[int], _others: Sequence[int]) -> dict[int, dict[int, float]]:
+    lane, factor = random.choice(trainers), 3.0
+    return {HAPPENS_AFTER: {lane: factor}, HAPPENS_AFTER + _RECOVERS_AFTER: {lane: 1 / factor}}
 
 
 def _two_lanes(random: Random, trainers: Sequence[int], others: Sequence[int]) -> dict[int, dict[int, float]]:
