@@ -234,6 +234,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='measured_costs', serialize=False, to='runs.run')),
                 ('devices', models.CharField(max_length=200)),
+                ('lane_devices', models.JSONField(default=dict)),
                 ('num_batches', models.PositiveIntegerField()),
                 ('costs', models.JSONField()),
                 ('updated_at', models.DateTimeField(auto_now=True)),

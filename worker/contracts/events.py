@@ -234,8 +234,8 @@ class QueueEvent(Event):
 class WorkCost(Contract):
     """The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`."""
 
-    lane: LaneId
-    """A lane's id, or `gang` for all trainer lanes together."""
+    lane: Key
+    """A lane's id, or `gang` for all trainer lanes together; of a plan or of earlier runs, a kind of device."""
     kind: Name
     """The kind of work, one of those that `worker.scheduling.core.costs` defines with their units."""
     per_call: Duration

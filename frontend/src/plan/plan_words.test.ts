@@ -55,6 +55,13 @@ test("a prediction from the run's own costs says that this run has measured them
   assert.equal(basisInWords({ ...PLAN, costs: "own" }), "predicted from 12 batches that this run has measured, on cpu");
 });
 
+test("a prediction from profiles that other GPUs have corrected says so", () => {
+  assert.equal(
+    basisInWords({ ...PLAN, costs: "corrected" }),
+    "predicted from the documented profiles, corrected by 12 batches measured on other kinds of GPU, on cpu",
+  );
+});
+
 test("a prediction from a profile says whose, and that nothing was measured", () => {
   const profile: Plan = { ...PLAN, costs: "profile" };
   assert.match(basisInWords(profile), /profile of the model, on cpu; nothing was measured yet$/);

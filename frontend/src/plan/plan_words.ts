@@ -59,6 +59,8 @@ export function basisInWords(plan: Plan): string {
     return `predicted from the documented profile of ${profile}, on ${on}; nothing was measured yet`;
   }
   const batches = counted(plan.num_batches_measured, "batch", "batches");
+  if (plan.costs === "corrected")
+    return `predicted from the documented profiles, corrected by ${batches} measured on other kinds of GPU, on ${on}`;
   if (plan.costs === "own") return `predicted from ${batches} that this run has measured, on ${on}`;
   const sizes = plan.fragment_sizes_measured.toSorted((a, b) => a - b);
   const measured = sizes.length === 0 ? "" : ` in fragments of ${joined(sizes)}; what other sizes cost is inferred`;

@@ -34,7 +34,7 @@ from fleet.allocation.lane_loans import (
 from fleet.device_profiles import profile_name
 from fleet.lane_demand import kind_for, kinds_wanted
 from fleet.models import LaneKind, Pool
-from fleet.selectors import all_lanes, devices_by_lane, free_devices, free_lanes, grants_of, pool_lanes
+from fleet.selectors import all_lanes, devices_by_lane, devices_of, free_devices, free_lanes, grants_of, pool_lanes
 from fleet.services import WantedLanes
 from fleet.shares.shares import scarce_kind, shares
 from fleet.shares.spending import projects_held_back
@@ -169,7 +169,7 @@ def _of_attempt(attempt: Attempt, lent_seconds: float, num_reclaimed: int) -> It
         return
     costs = tuple(WorkCost.model_validate(cost) for cost in measured.costs)
     profiles = {lane: profile_name(device_of[lane]) or "" for lane in roles}
-    history = measured_costs(spec, device_of.values()).tables
+    history = measured_costs(spec, devices_of(run.pk, attempt.number)).tables
     question = BorrowQuestion(
         spec=spec,
         roles=roles,

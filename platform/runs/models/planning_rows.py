@@ -22,6 +22,8 @@ class MeasuredCosts(models.Model):
     run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="measured_costs")
     devices = models.CharField(max_length=200)
     """The kinds of device that it ran on, separated by commas."""
+    lane_devices = models.JSONField(default=dict)
+    """By id of a lane that generates or trains: its kind of device, for as long as the run held it."""
     num_batches = models.PositiveIntegerField()
     """Complete batches in which they were measured."""
     costs = models.JSONField()

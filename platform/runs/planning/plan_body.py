@@ -82,9 +82,9 @@ class PlanBody(TypedDict):
     critical path, whole fragments and micro-batches, and memory."""
     devices: list[str]
     scoring: PlannedScoring
-    costs: Literal["measured", "own", "profile"]
-    """Source of the costs: measured on earlier runs, by the run itself, or the documented profile of model and
-    hardware."""
+    costs: Literal["measured", "own", "profile", "corrected"]
+    """Source of the costs: measured on earlier runs, by the run itself, the documented profile of model and hardware,
+    or that profile corrected by what earlier runs have measured on other kinds of GPU."""
     stand_in_profile: str | None
     """Name of the profile used for a model of unknown size; null for a known one."""
     num_batches_measured: int
@@ -174,7 +174,7 @@ def plan_body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: Hist
         "bound_samples_per_second": num_trajectories / made.bound_seconds,
         "devices": sorted(set(devices)),
         "scoring": _scoring(asked, made.request.scoring),
-        "costs": "measured" if measured.tables else "profile",
+        "costs": _source(measured),
         "stand_in_profile": stand_in_profile(asked.base_model),
         "num_batches_measured": measured.num_batches,
         "fragment_sizes_measured": list(observed_sizes(measured.tables)),
@@ -207,3 +207,9 @@ def _scoring(asked: RunSpec, scoring: ScoringChoice | None) -> PlannedScoring:
         "reason": scoring.reason,
         "card_bytes": scoring.card_bytes,
     }
+
+
+def _source(measured: History) -> Literal["measured", "profile", "corrected"]:
+    if not measured.tables:
+        return "profile"
+    return "corrected" if measured.is_of_others else "measured"

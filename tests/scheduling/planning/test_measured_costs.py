@@ -22,13 +22,13 @@ from worker.scheduling.core.costs import (
     parse_measured_costs,
 )
 from worker.scheduling.planning.candidate_simulation import simulate_candidate
-from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
+from worker.scheduling.planning.cost_estimates import PoolCosts, lane_costs, pool_costs
 from worker.scheduling.planning.measured_costs import costs_from_history, observed_sizes
 from worker.scheduling.planning.mode_limits import ModeLimits
 from worker.scheduling.planning.modes import allowed_modes
 from worker.scheduling.planning.split_search import SplitResult, SplitSearch
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S
+from worker.scheduling.profiles.hardware import CPU_CORE, H20, H100, L40S, Accelerator
 from worker.scheduling.profiles.image_models import QWEN_IMAGE, SHAPES
 from worker.scheduling.profiles.scorer_costs import ScoringCost
 
@@ -149,6 +149,56 @@ def test_kinds_that_never_occurred_stay_as_expected_and_different_lanes_keep_the
     assert [lane.publish for lane in found.lanes] == [7.0, 7.0]
     assert [lane.lend for lane in found.lanes] == [lane.lend for lane in expected.lanes]
     assert found.score == expected.score
+
+
+# --- by kind of device ------------------------------------------------------------------------------------------------
+
+factors = st.floats(0.3, 3.0)
+
+
+def on_cards(table: MeasuredCostTable, *devices: Accelerator) -> PoolCosts:
+    return costs_from_history([table], qwen_work(), devices, num_reward=1)
+
+
+@given(generate=factors, accumulate=factors)
+def test_a_device_costs_what_was_measured_on_it_whatever_lanes_the_pool_has(generate: float, accumulate: float) -> None:
+    expected = lane_costs(qwen_work(), H100)
+    table = {
+        ("h100", CostKind.GENERATE): MeasuredCost(expected.generate.scaled(generate), 1, 4),
+        ("h100", CostKind.ACCUMULATE): MeasuredCost(expected.accumulate.scaled(accumulate), 1, 4),
+        ("h100", CostKind.PULL): MeasuredCost(Cost(0.25), 1, 1),
+    }
+    for pool in ([H100], [H100, L40S], [L40S, H100, L40S, L40S]):
+        found = on_cards(table, *pool).lanes[pool.index(H100)]
+        assert found.generate.seconds(4) == pytest.approx(expected.generate.seconds(4) * generate)
+        assert found.accumulate.seconds(2) == pytest.approx(expected.accumulate.seconds(2) * accumulate)
+        assert found.pull == 0.25
+
+
+@given(generate=factors, accumulate=factors)
+def test_estimates_of_a_device_that_was_not_measured_are_off_by_as_much_as_others(
+    generate: float, accumulate: float
+) -> None:
+    """A run whose H100 trained and whose L40S generated, and then a pool of other cards altogether."""
+    h100, l40s, h20 = (lane_costs(qwen_work(), device) for device in (H100, L40S, H20))
+    table = {
+        ("l40s", CostKind.GENERATE): MeasuredCost(l40s.generate.scaled(generate), 4, 4),
+        ("h100", CostKind.ACCUMULATE): MeasuredCost(h100.accumulate.scaled(accumulate), 1, 4),
+    }
+    for found, expected in zip(on_cards(table, H100, L40S, H20).lanes, (h100, l40s, h20), strict=True):
+        assert found.generate.seconds(4) == pytest.approx(expected.generate.seconds(4) * generate)
+        assert found.accumulate.seconds(2) == pytest.approx(expected.accumulate.seconds(2) * accumulate, rel=0.05)
+    (alone,) = on_cards(table, H20).lanes
+    assert alone.generate.seconds(4) == pytest.approx(h20.generate.seconds(4) * generate)
+
+
+def test_the_newest_run_of_each_device_counts() -> None:
+    def run(device: str, seconds: float) -> MeasuredCostTable:
+        return {(device, CostKind.GENERATE): MeasuredCost(Cost(0.0, seconds / 4), 4, 4)}
+
+    history = [run("h100", 4.0), run("l40s", 20.0), run("h100", 8.0)]
+    found = costs_from_history(history, qwen_work(), [H100, L40S], num_reward=1).lanes
+    assert [lane.generate.seconds(4) for lane in found] == pytest.approx([4.0, 20.0])
 
 
 def test_measured_costs_are_parsed_with_their_sizes() -> None:

@@ -8,8 +8,14 @@ from worker.scheduling.profiles.hardware import ACCELERATORS, Accelerator
 
 def accelerator(name: str) -> Accelerator:
     """The device of that name. Raises `ValueError` for one that is not described."""
-    number, one = divided(name)
-    found = ACCELERATORS.get(one) or described_card(one)
+    found = find_accelerator(name)
     if found is None:
         raise ValueError(f"`accelerator` must be one of {', '.join(ACCELERATORS)}, got `{name}`: it has no profile")
-    return found.in_lane_of(number)
+    return found
+
+
+def find_accelerator(name: str) -> Accelerator | None:
+    """The device of that name; `None` for one that is not described."""
+    number, one = divided(name)
+    found = ACCELERATORS.get(one) or described_card(one)
+    return None if found is None else found.in_lane_of(number)
