@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types audit contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-gpu bench-gpu-wheels bench-roofline bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-suspended-lane bench-overhead bench-overhead-tables bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types audit contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-gpu bench-gpu-wheels bench-roofline bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-robust-tables bench-second-plans bench-suspended-lane bench-overhead bench-overhead-tables bench-pool bench-queue bench-dashboard bench-api bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -93,6 +93,9 @@ bench-robust: ready-dev ## wrong costs, stragglers, long tails, lanes that come 
 
 bench-robust-tables: ready-dev ## the tables of the report on wrong costs, from the report of bench-robust
 	@exec $(PYTHON) -m tests.bench.robust_tables
+
+bench-second-plans: ready-dev ## plans on mixed cards made from what an earlier run has measured (4 minutes)
+	@exec $(PYTHON) -m tests.bench.second_plans
 
 bench-suspended-lane: ready-dev ## what a run does with one of two lanes that is stopped most of the time (some 10 minutes)
 	@exec $(PYTHON) -m tests.bench.suspended_lane

@@ -58,7 +58,8 @@ class NamedCase:
 # --- pools ------------------------------------------------------------------------------------------------------------
 
 
-def _profiled(model: str, devices: Sequence[Accelerator], *, max_staleness: int = 1) -> PlanRequest:
+def profiled(model: str, devices: Sequence[Accelerator], *, max_staleness: int = 1) -> PlanRequest:
+    """A published model on these cards, with costs from their profiles."""
     work = WORK[model]
     costs = pool_costs(work, devices, num_reward=max(1, len(devices) // 4), scorer=SCORER)
     # The published batches are planned on devices that hold them or not: memory is another question than costs.
@@ -70,9 +71,9 @@ def _profiled(model: str, devices: Sequence[Accelerator], *, max_staleness: int 
 
 POOLS: dict[str, PlanRequest] = {
     "13 alike": REQUESTS["13 alike"],
-    "HunyuanVideo on 6 H100": _profiled("hunyuanvideo-13b", [H100] * 6),
-    "Qwen-Image on 2 H200, 6 L40S": _profiled("qwen-image-20b", [accelerator("h200")] * 2 + [accelerator("l40s")] * 6),
-    "FLUX on 8 H100": _profiled("flux.1-12b", [H100] * 8),
+    "HunyuanVideo on 6 H100": profiled("hunyuanvideo-13b", [H100] * 6),
+    "Qwen-Image on 2 H200, 6 L40S": profiled("qwen-image-20b", [accelerator("h200")] * 2 + [accelerator("l40s")] * 6),
+    "FLUX on 8 H100": profiled("flux.1-12b", [H100] * 8),
     **{
         name: REQUESTS[name]
         for name in (
@@ -87,7 +88,7 @@ POOLS: dict[str, PlanRequest] = {
             "FLUX on 3 H100, 5 L40S, 4 H20",
         )
     },
-    "FLUX on 64 L40S, 32 H20, strict": _profiled("flux.1-12b", [L40S] * 64 + [H20] * 32, max_staleness=0),
+    "FLUX on 64 L40S, 32 H20, strict": profiled("flux.1-12b", [L40S] * 64 + [H20] * 32, max_staleness=0),
     "1,024 of three kinds": REQUESTS["1,024 of three kinds"],
 }
 

@@ -1,7 +1,8 @@
 """`make bench-robust-tables`: writes the tables of the report on wrong costs from the bench's own; no figure is typed.
 
 var/bench/robust.json          ─┐
-var/bench/suspended_lane.json  ─┴─► blocks ─► between `<!-- NAME -->` and `<!-- /NAME -->` in the document
+var/bench/suspended_lane.json  ─┼─► blocks ─► between `<!-- NAME -->` and `<!-- /NAME -->` in the document
+var/bench/second_plans.json    ─┘
 """
 
 import argparse
@@ -12,6 +13,7 @@ from typing import Any
 
 from tests.bench.pipeline_tables import ROOT, Report, table, with_blocks
 from tests.bench.robust import OUTPUT
+from tests.bench.second_plans import OUTPUT as OUTPUT_OF_SECOND_PLANS
 from tests.bench.suspended_lane import OUTPUT as OUTPUT_OF_SUSPENDED_LANE
 
 DOCUMENT = "deploy/docs/reports/robust.md"
@@ -168,26 +170,59 @@ def _percent(value: float) -> str:
     return f"{value:.1%}"
 
 
-BLOCKS = (wrong_costs, happenings, random_stragglers, by_cause, random_pools, least_shares, emulated, suspended_lane)
-_MAY_LACK = {
+def second_plans(report: Report) -> str:
+    """Plans on profiles and those made from what their runs have measured, by what was asked of the first run."""
+    head = ("first run", "pools", *(f"{plan} plan: {what}" for plan in ("first", "second") for what in _ERRORS))
+    return table(
+        head,
+        (
+            (
+                first_run,
+                f"{found['num_pools']:.0f}",
+                *(
+                    " / ".join(_percent(found[f"{plan}_{what}_{value}"]) for value in _VALUES)
+                    for plan in ("first", "second")
+                    for what in _ERRORS
+                ),
+            )
+            for first_run, found in report["second_plans"].items()
+        ),
+    )
+
+
+_ERRORS = ("error", "regret")
+_VALUES = ("median", "percentile_90", "largest")
+_PARTS = {
+    wrong_costs: "by_pool",
+    happenings: "rows",
+    random_stragglers: "rows",
+    by_cause: "by_cause",
     random_pools: "random_pools",
     least_shares: "random_pools",
     emulated: "emulated",
     suspended_lane: "suspended_lane",
+    second_plans: "second_plans",
 }
-"""By block: the part that a report of `--pools 0` or of `--simulated` lacks, or that another bench writes."""
+"""By block: the part of the reports that it is made from."""
+BLOCKS = tuple(_PARTS)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the tables of the report on wrong costs.")
     parser.add_argument("--report", type=Path, default=OUTPUT)
-    report = json.loads(parser.parse_args().report.read_text())
-    if OUTPUT_OF_SUSPENDED_LANE.exists():
-        report["suspended_lane"] = json.loads(OUTPUT_OF_SUSPENDED_LANE.read_text())["rounds"]
+    path = parser.parse_args().report
+    report = _read(path)
+    report["suspended_lane"] = _read(OUTPUT_OF_SUSPENDED_LANE).get("rounds")
+    report["second_plans"] = _read(OUTPUT_OF_SECOND_PLANS).get("by_first_run")
     document = ROOT / DOCUMENT
-    # What the report lacks stays as the last one that has it says.
-    blocks = [block for block in BLOCKS if block not in _MAY_LACK or report.get(_MAY_LACK[block])]
+    # What was not measured anew stays as the last report that has it says.
+    blocks = [block for block, part in _PARTS.items() if report.get(part)]
     document.write_text(with_blocks(document.read_text(), blocks, report))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return found
 
 
 if __name__ == "__main__":
