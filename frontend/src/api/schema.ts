@@ -6589,11 +6589,11 @@ export interface components {
             readonly devices: readonly string[];
             readonly scoring: components["schemas"]["PlannedScoring"];
             /**
-             * @description Source of the costs: measured on earlier runs, by the run itself, or the documented profile of model and
-             *     hardware.
+             * @description Source of the costs: measured on earlier runs, by the run itself, the documented profile of model and hardware,
+             *     or that profile corrected by what earlier runs have measured on other kinds of GPU.
              * @enum {string}
              */
-            readonly costs: "measured" | "own" | "profile";
+            readonly costs: "measured" | "own" | "profile" | "corrected";
             /** @description Name of the profile used for a model of unknown size; null for a known one. */
             readonly stand_in_profile: string | null;
             readonly num_batches_measured: number;
@@ -6723,7 +6723,7 @@ export interface components {
             readonly devices: readonly string[];
             readonly scoring: components["schemas"]["PlannedScoring"];
             /** @enum {string} */
-            readonly costs: "measured" | "own" | "profile";
+            readonly costs: "measured" | "own" | "profile" | "corrected";
             readonly stand_in_profile: string | null;
             readonly num_batches_measured: number;
             readonly fragment_sizes_measured: readonly number[];
@@ -7989,7 +7989,7 @@ export interface components {
             readonly devices: readonly string[];
             readonly scoring: components["schemas"]["PlannedScoring"];
             /** @enum {string} */
-            readonly costs: "measured" | "own" | "profile";
+            readonly costs: "measured" | "own" | "profile" | "corrected";
             readonly stand_in_profile: string | null;
             readonly num_batches_measured: number;
             readonly fragment_sizes_measured: readonly number[];
@@ -10148,7 +10148,7 @@ export interface components {
          * @description The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`.
          */
         readonly WorkCost: {
-            /** @description A lane's id, or `gang` for all trainer lanes together. */
+            /** @description A lane's id, or `gang` for all trainer lanes together; of a plan or of earlier runs, a kind of device. */
             readonly lane: string;
             /** @description The kind of work, one of those that `worker.scheduling.core.costs` defines with their units. */
             readonly kind: string;
@@ -15472,11 +15472,11 @@ export const pipelineSpecMax_stalenessValues: ReadonlyArray<FlattenedDeepRequire
 export const placementValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Placement"]> = ["colocated", "disaggregated", "auto"];
 export const placementEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlacementEnum"]> = ["colocated", "disaggregated"];
 export const planModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
-export const planCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["costs"]> = ["measured", "own", "profile"];
+export const planCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["costs"]> = ["measured", "own", "profile", "corrected"];
 export const planEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanEvent"]["type"]> = ["plan"];
 export const planItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanItem"]["type"]> = ["plan"];
 export const planPreviewModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
-export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "own", "profile"];
+export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "own", "profile", "corrected"];
 export const pointStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PointState"]> = ["waiting", "running", "pruned", "completed", "failed"];
 export const poolActionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolActionKind"]> = ["cordon", "drain", "maintenance", "resume"];
 export const poolChangedFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolChangedFrame"]["kind"]> = ["pool"];
@@ -15502,7 +15502,7 @@ export const resumedEventTypeValues: ReadonlyArray<FlattenedDeepRequired<compone
 export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedItem"]["type"]> = ["resumed"];
 export const retentionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RetentionKind"]> = ["telemetry", "samples", "logs", "scheduler events"];
 export const revisedPlanModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
-export const revisedPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["costs"]> = ["measured", "own", "profile"];
+export const revisedPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["costs"]> = ["measured", "own", "profile", "corrected"];
 export const rewardDeviceValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardDevice"]> = ["auto", "cpu", "shared_gpu", "own_gpu"];
 export const rewardFlowSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardFlowSpec"]["name"]> = ["reward_flow"];
 export const rewardHackingEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardHackingEvent"]["type"]> = ["reward_hacking"];

@@ -93,7 +93,7 @@ class WorkCost(Model):
     """The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`."""
 
     lane: str
-    """A lane's id, or `gang` for all trainer lanes together."""
+    """A lane's id, or `gang` for all trainer lanes together; of a plan or of earlier runs, a kind of device."""
     kind: str
     """The kind of work, one of those that `worker.scheduling.core.costs` defines with their units."""
     per_call: float
@@ -341,7 +341,7 @@ class PlanPreview(Model):
     bound_samples_per_second: float
     devices: list[str]
     scoring: PlannedScoring
-    costs: Literal["measured", "own", "profile"] | str
+    costs: Literal["measured", "own", "profile", "corrected"] | str
     stand_in_profile: str | None
     num_batches_measured: int
     fragment_sizes_measured: list[int]
