@@ -19,7 +19,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.costs import CostKind, MeasuredCostTable, parse_measured_costs
 from worker.scheduling.planning.algorithm_passes import AlgorithmPasses
 from worker.scheduling.planning.device_costs import by_device
-from worker.scheduling.planning.measured_costs import observed_sizes
+from worker.scheduling.planning.measured_work import observed_sizes
 from worker.scheduling.planning.policy_copies import PolicyCopies
 from worker.scheduling.profiles.hardware import CPU_CORE
 from worker.scheduling.profiles.known_devices import find_accelerator

@@ -13,7 +13,7 @@ from worker.contracts.events import WorkCost
 from worker.contracts.names import RewardDevice
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.planning.measured_costs import observed_sizes
+from worker.scheduling.planning.measured_work import observed_sizes
 from worker.scheduling.planning.modes import MODES
 from worker.scheduling.planning.planner import ModeChoice, Plan, with_choice
 from worker.scheduling.planning.scoring_choice import ScoringChoice

@@ -23,7 +23,8 @@ from worker.scheduling.core.costs import (
 )
 from worker.scheduling.planning.candidate_simulation import simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts, lane_costs, pool_costs
-from worker.scheduling.planning.measured_costs import costs_from_history, observed_sizes
+from worker.scheduling.planning.measured_costs import costs_from_history
+from worker.scheduling.planning.measured_work import observed_sizes
 from worker.scheduling.planning.mode_limits import ModeLimits
 from worker.scheduling.planning.modes import allowed_modes
 from worker.scheduling.planning.split_search import SplitResult, SplitSearch

@@ -26,7 +26,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost, dump_costs
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
-from worker.scheduling.planning.measured_costs import observed_sizes
+from worker.scheduling.planning.measured_work import observed_sizes
 from worker.scheduling.planning.planner import resolve
 from worker.scheduling.simulator.simulated_lanes import SimulatedLane
 from worker.scheduling.simulator.simulator import Simulator
