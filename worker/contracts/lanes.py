@@ -147,6 +147,8 @@ class LaneGrant(Contract):
     """CPUs that Ray reserves for its process."""
     is_borrowed: bool = False
     """Whether the pool may ask for it back at any time: it generates or scores, and no plan counts on it."""
+    profile: ShortText = ""
+    """The name of the planner's profile of its device, of a lane that joins a run at work; empty where it has none."""
 
     @property
     def device(self) -> str:

@@ -4835,6 +4835,11 @@ export interface components {
              * @default false
              */
             readonly is_borrowed: boolean;
+            /**
+             * @description The name of the planner's profile of its device, of a lane that joins a run at work; empty where it has none.
+             * @default
+             */
+            readonly profile: string;
         };
         /**
          * LaneInfo

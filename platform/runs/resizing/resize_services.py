@@ -17,6 +17,7 @@ from accounts.access import TO_CONTROL_RUNS, require_role
 from accounts.models import User
 from audit.record import record
 from fleet.allocation.lane_loans import lent_names
+from fleet.device_profiles import profile_name
 from fleet.lane_demand import kind_for
 from fleet.models import LaneKind
 from fleet.selectors import devices_by_lane, grants_of, kinds_by_lane, pool_lanes
@@ -161,7 +162,8 @@ def _allocated(run: Run, attempt: Attempt, wanted: Sequence[WantedLanes], spec: 
     if grants is None:
         asked = ", ".join(f"{more.number} {more.role}{f' on {more.device}' if more.device else ''}" for more in wanted)
         raise ValidationError({"add": f"`add` must fit the free lanes of the pool, got {asked}: wait, or add fewer"})
-    return grants
+    device_of = devices_by_lane(run.pk, attempt.number)
+    return tuple(grant.model_copy(update={"profile": profile_name(device_of[grant.lane]) or ""}) for grant in grants)
 
 
 def _kind_problems(run: Run, attempt: Attempt, wanted: WantedResize, spec: RunSpec) -> Iterator[str]:

@@ -89,10 +89,10 @@ class Setup:
     """A replanner with all that it works with."""
 
     def __init__(self, spec: RunSpec, asked: RunSpec, client: Any) -> None:
-        self.roles = dict(ROLES)
+        self.roles, self.profiles = dict(ROLES), dict[str, str]()
         components: Any = SimpleNamespace(
             answer=SimpleNamespace(spec=spec, replan=ReplanBasis(asked=asked)),
-            lanes=SimpleNamespace(own_roles=lambda: dict(self.roles)),
+            lanes=SimpleNamespace(own_roles=lambda: dict(self.roles), profiles=lambda: dict(self.profiles)),
             clock=SimpleNamespace(now=lambda: 0.0),
             telemetry=SimpleNamespace(client=client),
         )
@@ -163,6 +163,12 @@ def test_trainer_lanes_can_be_lent_where_they_were_loaded_for_it(setup: Setup) -
     setup.supervisor.gang_pipeline = setup.supervisor.pipeline.model_copy(update={"tag": "greedy"})
     setup.complete(1)
     assert [question.can_lend for question in setup.process.questions] == [True]
+
+
+def test_a_question_names_the_devices_of_lanes_that_have_joined(setup: Setup) -> None:
+    setup.profiles["rollout-7"] = "l40s"
+    setup.complete(1)
+    assert [question.joined for question in setup.process.questions] == [{"rollout-7": "l40s"}]
 
 
 def test_the_same_trainer_lanes_are_loaded_anew_where_they_are_to_be_lent_first(setup: Setup) -> None:

@@ -10,6 +10,9 @@ from worker.contracts.replanning import ReplanBasis
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.costs import GANG, CostKind
+from worker.scheduling.planning.cost_estimates import lane_costs
+from worker.scheduling.planning.workload import Workload
+from worker.scheduling.profiles.known_devices import accelerator
 from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion, answer
 
 ROLES = {f"l{index}": LaneRole.TRAINER if index == 0 else LaneRole.ROLLOUT for index in range(6)} | {
@@ -138,3 +141,27 @@ def test_further_draws_for_groups_without_spread_are_counted_as_generated() -> N
         for share in (0.0, 0.5)
     )
     assert half == pytest.approx(none * (1 + 0.5 + 0.25 + 0.125 + 0.0625), rel=0.1)
+
+
+def with_an_l40s(joined: dict[str, str]) -> ReplanAnswer:
+    """The answer for a run on six H100, beside which an L40S has joined; each generates and trains as its profile
+    says."""
+    model = {"path": "black-forest-labs/FLUX.1-dev", "family": "flux", "dtype": "bf16"}
+    spec = RunSpec.model_validate(asked(8, deterministic=False).model_dump() | {"base_model": model})
+    roles = ROLES | {"l6": LaneRole.ROLLOUT}
+    devices = {lane: "h100" for lane, role in ROLES.items() if role is not LaneRole.REWARD}
+    costs = {name: lane_costs(Workload.of(spec), accelerator(name)) for name in ("h100", "l40s")}
+    generating = [(lane, device) for lane, device in (devices | {"l6": "l40s"}).items() if lane != "l0"]
+    measured = (
+        *(cost(lane, CostKind.GENERATE, costs[device].generate.seconds(8) / 8) for lane, device in generating),
+        cost("l0", CostKind.ACCUMULATE, costs["h100"].accumulate.seconds(8) / 8),
+    )
+    basis = ReplanBasis(asked=spec, devices=devices)
+    return answered(spec, basis=basis, roles=roles, joined=joined, measured=(*measured, *moving(1e6)))
+
+
+def test_a_lane_of_another_kind_that_joins_is_compared_with_its_own_kind() -> None:
+    assert with_an_l40s({"l6": "l40s"}).slow == {}
+    taken_for_an_h100 = with_an_l40s({}).slow
+    assert taken_for_an_h100.keys() == {"l6"}
+    assert taken_for_an_h100["l6"] > 2

@@ -181,6 +181,10 @@ class ClusterLanes:
         """As `roles`, without the lanes that are borrowed."""
         return {grant.lane: grant.role for grant in self._grants.values() if not grant.is_borrowed}
 
+    def profiles(self) -> dict[str, str]:
+        """The planner's profiles of the lanes that have joined the run at work, where they have one."""
+        return {grant.lane: grant.profile for grant in self._grants.values() if grant.profile}
+
     def on_dead_nodes(self, lanes: Iterable[str]) -> list[str]:
         """Those of `lanes` that were granted on nodes which Ray does not count as alive any more."""
         alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}

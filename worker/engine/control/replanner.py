@@ -122,6 +122,7 @@ class Replanner:
         return ReplanQuestion(
             basis=basis,
             roles=self._roles,
+            joined=self._components.lanes.profiles(),
             pipeline=self.pipeline,
             fragment_size=self.fragment_size,
             can_lend=self._supervisor.gang_pipeline.trainers_generate,

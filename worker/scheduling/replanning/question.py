@@ -34,6 +34,8 @@ class ReplanQuestion(Contract):
     """The input of the run's first plan."""
     roles: dict[str, LaneRole]
     """The present role of each lane, by id."""
+    joined: dict[str, str] = {}
+    """By id of a lane that has joined since the first plan: the name of its device's profile, where it has one."""
     pipeline: PipelineSpec
     """The present switches."""
     fragment_size: Count
@@ -121,8 +123,9 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
 
 
 def _request(question: ReplanQuestion, names: Sequence[str], num_reward: int) -> PlanRequest:
-    """That of the first plan, on the lanes that the run has now. A lane that has joined since counts as the first one's
-    kind until it is measured. In a deterministic run the fragment size stays, because samples depend on it."""
+    """That of the first plan, on the lanes that the run has now. A lane that has joined since without a profile counts
+    as the first one's kind until it is measured. In a deterministic run the fragment size stays, because samples depend
+    on it."""
     basis = question.basis
     num_trainer = sum(role is LaneRole.TRAINER for role in question.roles.values())
     lanes = basis.asked.lanes.model_copy(
@@ -132,7 +135,9 @@ def _request(question: ReplanQuestion, names: Sequence[str], num_reward: int) ->
     if basis.asked.pipeline.deterministic:
         batch = batch.model_copy(update={"fragment_size": question.fragment_size})
     spec = basis.asked.model_copy(update={"lanes": lanes, "batch": batch})
-    devices = [basis.devices.get(lane, next(iter(basis.devices.values()))) for lane in names] if basis.devices else []
+    # If some lanes had no profile at first, all count as the planner's default, as in the first plan.
+    known = basis.devices | question.joined if basis.devices else {}
+    devices = [known.get(lane, next(iter(known.values()))) for lane in names] if known else []
     request = plan_request(spec, devices, [parse_measured_costs(table) for table in basis.history])
     algebra = request.work.algebra
     # Elsewhere groups without spread are work like others, and batches with them need not be simulated one by one.

@@ -92,8 +92,8 @@ def test_lanes_are_allocated_with_the_command_and_the_driver_is_told_of_them(att
     (command,) = driver_reports.pending_commands(attempt.run_id)
     assert (command.id, command.kind) == (str(row.pk), CommandKind.RESIZE)
     assert command.resize is not None
-    added = [(grant.lane, grant.role) for grant in command.resize.add]
-    assert added == [("rollout-1", ROLLOUT), ("rollout-2", ROLLOUT)]
+    added = [(grant.lane, grant.role, grant.profile) for grant in command.resize.add]
+    assert added == [("rollout-1", ROLLOUT, "cpu"), ("rollout-2", ROLLOUT, "cpu")]
     entry = AuditEntry.objects.get(action="run.resize")
     assert (entry.user_id, entry.changes["add"]) == (bob.pk, ["rollout-1 on local", "rollout-2 on local"])
     use = LaneUse.objects.get(name_in_run="rollout-2")
