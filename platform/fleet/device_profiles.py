@@ -1,5 +1,7 @@
 """The hardware profile of a device of the pool: a known card's, or what is known of the card itself."""
 
+from collections.abc import Iterable
+
 from fleet.models import Gpu
 from worker.contracts.device_names import divided, known_profile, several
 from worker.contracts.node_reports import GpuIdentity
@@ -15,6 +17,14 @@ def profile_name(device: str) -> str | None:
     number, card = divided(device)
     found = _profile_of_one(card)
     return None if found is None else several(found, number)
+
+
+def profiles_of(devices: Iterable[str]) -> dict[str, str]:
+    """The planner's profile of each of these devices; empty where one has none: a part of a pool cannot be compared
+    with the rest, so that the planner then takes all lanes to be alike."""
+    found = {device: profile_name(device) for device in set(devices)}
+    known = {device: profile for device, profile in found.items() if profile is not None}
+    return known if len(known) == len(found) else {}
 
 
 def _profile_of_one(device: str) -> str | None:

@@ -25,6 +25,10 @@ _HEAD = (
     "with moves: median",
     "90th percentile",
 )
+_ERRORS = ("error", "regret")
+"""What a plan is judged by."""
+_VALUES = ("median", "percentile_90", "largest")
+"""Of each, in this order."""
 _RANDOM = "straggler of a random pool"
 _HEAD_OF_HAPPENINGS = (
     "pool",
@@ -190,8 +194,6 @@ def second_plans(report: Report) -> str:
     )
 
 
-_ERRORS = ("error", "regret")
-_VALUES = ("median", "percentile_90", "largest")
 _PARTS = {
     wrong_costs: "by_pool",
     happenings: "rows",
@@ -215,8 +217,9 @@ def main() -> None:
     report["suspended_lane"] = _read(OUTPUT_OF_SUSPENDED_LANE).get("rounds")
     report["second_plans"] = _read(OUTPUT_OF_SECOND_PLANS).get("by_first_run")
     document = ROOT / DOCUMENT
-    # What was not measured anew stays as the last report that has it says.
     blocks = [block for block, part in _PARTS.items() if report.get(part)]
+    if kept := [block.__name__ for block in BLOCKS if block not in blocks]:
+        print("not in any report, so left as they are:", ", ".join(kept))
     document.write_text(with_blocks(document.read_text(), blocks, report))
 
 

@@ -23,7 +23,7 @@ class MeasuredCosts(models.Model):
     devices = models.CharField(max_length=200)
     """The kinds of device that it ran on, separated by commas."""
     lane_devices = models.JSONField(default=dict)
-    """By id of a lane that generates or trains: its kind of device, for as long as the run held it."""
+    """By id of a lane that the run held when they were measured: its kind of device, where it is one of these."""
     num_batches = models.PositiveIntegerField()
     """Complete batches in which they were measured."""
     costs = models.JSONField()

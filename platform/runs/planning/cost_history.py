@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, replace
 from uuid import UUID
 
-from fleet.device_profiles import profile_name
+from fleet.device_profiles import profiles_of
 from fleet.selectors import devices_by_lane, devices_of
 from runs.models import MeasuredCosts
 from worker.contracts.events import CostsEvent, WorkCost
@@ -69,13 +69,13 @@ def measured_costs(spec: RunSpec, devices: Iterable[str]) -> History:
     is returned.
     """
     kinds = set(devices)
-    profiles = _profiles(kinds)
+    profiles = profiles_of(kinds)
     rows = MeasuredCosts.objects.filter(run__workload=workload_of(spec), num_batches__gte=MIN_BATCHES)
     rows = rows.order_by("-updated_at")
     found = _history((row, _table(row, profiles)) for row in rows.filter(devices=kinds_of(kinds))[:MAX_RUNS])
     if found.tables or not profiles or CPU_CORE.name in profiles.values():
         return found
-    others = ((row, _of_devices(_table(row, _profiles(row.lane_devices.values())))) for row in rows[:MAX_RUNS])
+    others = ((row, _of_devices(_table(row, profiles_of(row.lane_devices.values())))) for row in rows[:MAX_RUNS])
     found = _history((row, table) for row, table in others if table)
     return replace(found, is_of_others=bool(found.tables))
 
@@ -105,14 +105,6 @@ def _of_devices(table: MeasuredCostTable) -> MeasuredCostTable:
     }
     scoring = {key: known for key, known in table.items() if key[1] is CostKind.SCORE}
     return found | scoring if found else {}
-
-
-def _profiles(devices: Iterable[str]) -> dict[str, str]:
-    """The planner's profile of each kind of device; empty where one has none, because the planner then takes all lanes
-    to be alike."""
-    found = {device: profile_name(device) for device in set(devices)}
-    known = {device: profile for device, profile in found.items() if profile is not None}
-    return known if len(known) == len(found) else {}
 
 
 def workload_of(spec: RunSpec) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 from django.utils import timezone
 
 import worker.scheduling
-from fleet.device_profiles import profile_name
+from fleet.device_profiles import profile_name, profiles_of
 from runs.advisory_lock import advisory_lock
 from runs.models import CachedPlan
 from runs.planning.cost_history import History, measured_costs
@@ -100,12 +100,11 @@ def positions_of(canonical: Sequence[str], chosen: Sequence[int], devices: Seque
 
 
 def _make(key: str, asked: RunSpec, devices: Sequence[str], measured: History) -> CachedPlan:
-    profiles = [name for device in devices if (name := profile_name(device)) is not None]
+    profiles = profiles_of(devices)
     try:
         made = plan(
             asked,
-            # If some lanes have no profile, all count as the planner's default: a partial list cannot be compared.
-            devices=profiles if len(profiles) == len(devices) else (),
+            devices=[profiles[device] for device in devices] if profiles else (),
             history=measured.tables,
         )
     except ValueError as error:

@@ -8,7 +8,7 @@ Invariant: a revision holds what the run worked by from then on, so an attempt t
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from fleet.device_profiles import profile_name
+from fleet.device_profiles import profiles_of
 from fleet.selectors import devices_by_lane
 from runs.models import Attempt, PlanRevision, Run
 from runs.planning.cost_history import measured_costs
@@ -31,13 +31,12 @@ def replan_basis(attempt: Attempt, lanes: Sequence[LaneGrant], device_of: Mappin
     if asked.pipeline.placement is not Placement.AUTO:
         return None
     devices = {grant.lane: device_of[grant.lane] for grant in lanes if grant.role is not LaneRole.REWARD}
-    profiles = {lane: name for lane, device in devices.items() if (name := profile_name(device)) is not None}
+    profiles = profiles_of(devices.values())
     history = measured_costs(asked, devices.values()).tables
     return ReplanBasis(
         # A run that works keeps what its rewards are computed on.
         asked=asked.scoring_on(attempt.concrete_spec.lanes.rewards_on),
-        # If some lanes have no profile, all count as the planner's default, as in the first plan.
-        devices=profiles if len(profiles) == len(devices) else {},
+        devices={lane: profiles[device] for lane, device in devices.items()} if profiles else {},
         history=tuple(dump_costs(table) for table in history),
     )
 

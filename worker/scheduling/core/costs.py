@@ -7,7 +7,7 @@ the part per unit.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -65,6 +65,12 @@ class Cost:
     def from_measurement(cls, seconds: float, num_units: float, fixed_share: float) -> "Cost":
         """The line through one measured size, where `fixed_share` (0 to 1) of the seconds does not depend on it."""
         return cls(seconds * fixed_share, seconds * (1 - fixed_share) / num_units)
+
+    @classmethod
+    def mean(cls, costs: Collection["Cost"]) -> "Cost":
+        """The line amid several."""
+        number = len(costs)
+        return cls(sum(cost.per_call for cost in costs) / number, sum(cost.per_unit for cost in costs) / number)
 
     def seconds(self, num_units: float = 1) -> float:
         return self.per_call + num_units * self.per_unit

@@ -43,10 +43,7 @@ def _typical(found: Sequence[MeasuredCost]) -> MeasuredCost:
         counted = [known for known in alike if known.most_units == median.most_units]
     return replace(
         median,
-        cost=Cost(
-            sum(known.cost.per_call for known in counted) / len(counted),
-            sum(known.cost.per_unit for known in counted) / len(counted),
-        ),
+        cost=Cost.mean([known.cost for known in counted]),
         fewest_units=min(known.fewest_units for known in counted),
         most_units=max(known.most_units for known in counted),
     )

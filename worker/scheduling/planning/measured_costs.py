@@ -58,7 +58,9 @@ def costs_from_history(
     generate = _conservative(levels, *generating, has_profile=has_profile)
     training = [lane.accumulate for lane in expected.lanes]
     usual_training = {name: costs.accumulate for name, costs in usual.items()}
-    accumulate = _accumulate(_levels(known[CostKind.ACCUMULATE], names, training, usual_training), training)
+    levels = _levels(known[CostKind.ACCUMULATE], names, training, usual_training)
+    # No plan chooses how many micro-batches are ready at once, so that a single measured size is divided as expected.
+    accumulate = _conservative(levels, training, training, training, has_profile=True)
     scoring = _levels(MeasuredWork.of(history, CostKind.SCORE), [""], [expected.score], {})
     (score,) = _conservative(scoring, *([pool.score] for pool in pools), has_profile=has_profile)
     lanes = tuple(
@@ -136,7 +138,7 @@ def _conservative(
 
     Args:
         expected: the expected cost of each lane.
-        low: the same with the smallest fixed share that the profiles allow.
+        low: the same with the smallest fixed share that the profiles allow; where it is that of `high`, it is taken.
         high: the same with the largest fixed share that the profiles allow.
     """
     costs = []
@@ -148,20 +150,5 @@ def _conservative(
         size = measurement.size
         shares = (lowest.fixed_share(size), highest.fixed_share(size)) if has_profile else _ANY_SHARE
         line = measurement.line or ConservativeCost.from_share_range(measurement.seconds, size, shares)
-        costs.append(line.scaled(factor))
-    return costs
-
-
-def _accumulate(levels: Sequence[_Level], expected: Sequence[Cost]) -> list[Cost]:
-    """The cost of each lane. No plan chooses how many micro-batches are ready at once, so no upper estimate is needed:
-    a single measured size is divided as expected."""
-    costs = []
-    for level, usual in zip(levels, expected, strict=True):
-        if level is None:
-            costs.append(usual)
-            continue
-        measurement, factor = level
-        share = usual.fixed_share(measurement.size)
-        line = measurement.line or Cost.from_measurement(measurement.seconds, measurement.size, share)
         costs.append(line.scaled(factor))
     return costs

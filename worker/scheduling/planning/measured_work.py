@@ -84,7 +84,6 @@ def _pooled(tables: Sequence[Sequence[MeasuredCost]]) -> PooledMeasurement:
 def _mean(found: Sequence[MeasuredCost]) -> PooledMeasurement:
     """The mean over lanes."""
     size = round(sum(measured.most_units for measured in found) / len(found))
-    costs = [measured.cost for measured in found]
-    line = Cost(sum(cost.per_call for cost in costs) / len(costs), sum(cost.per_unit for cost in costs) / len(costs))
+    line = Cost.mean([measured.cost for measured in found])
     has_line = any(measured.determines_line for measured in found)
     return PooledMeasurement(size, line.seconds(size), line if has_line else None)
