@@ -33,6 +33,8 @@ os.environ |= {
     # As in the real stack. Ray reads these once, whichever test imports it first.
     "RAY_AUTH_MODE": "token",
     "RAY_AUTH_TOKEN": secrets.token_hex(16),
+    # As in jobs, `runs.cluster.NAME_LOOKUPS`: groups are formed in this process, too.
+    "RES_OPTIONS": "timeout:1 attempts:2",
     # Ray's own are 15, with which lanes hardly get a core beside other tests.
     "RAY_worker_niceness": "0",
 }

@@ -33,6 +33,11 @@ UPLOAD_EXCLUDES = ["**/__pycache__", "/fixtures"]
 """Relative to `worker/`. Compiled files would change the upload's hash, and with it send the code again, at every
 start; the fixtures build checkpoints, which no job does."""
 
+NAME_LOOKUPS = {"RES_OPTIONS": "timeout:1 attempts:2"}
+"""How long processes of a job wait for the name of an address, at most 2 s (`resolv.conf(5)`). torch looks up the name
+of each peer that it connects to, for its log, before the connection counts as made (PyTorch, `c10d/socket.cpp`), and
+glibc's own 10 s are longer than a source of broadcasts waits for its lanes. Read when a process starts."""
+
 
 class JobStatus(StrEnum):
     PENDING = "pending"
@@ -97,7 +102,7 @@ class RayCluster:
                     entrypoint=entrypoint,
                     submission_id=submission_id,
                     runtime_env={
-                        "env_vars": dict(env),
+                        "env_vars": {**NAME_LOOKUPS, **env},
                         "py_modules": [str(Path(settings.TANDEM_ROOT) / "worker")],
                         "excludes": UPLOAD_EXCLUDES,
                     },

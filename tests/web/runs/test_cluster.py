@@ -89,6 +89,17 @@ def on_the_node(upload: Path, *arguments: str) -> subprocess.CompletedProcess[st
     )
 
 
+def test_a_job_waits_two_seconds_for_a_name_unless_it_is_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    api = JobsApi()
+    monkeypatch.setattr(cluster, "_client", lambda: api)
+    RayCluster().submit("a-job", {"NAME": "value"})
+    RayCluster().submit("another", {"RES_OPTIONS": "timeout:3"})
+    assert [job["runtime_env"]["env_vars"] for job in api.jobs] == [
+        {"NAME": "value", "RES_OPTIONS": "timeout:1 attempts:2"},
+        {"RES_OPTIONS": "timeout:3"},
+    ]
+
+
 def test_an_upload_holds_no_fixtures(unpacked_upload: Path) -> None:
     assert (unpacked_upload / "worker" / "engine" / "__main__.py").is_file()
     assert not (unpacked_upload / "worker" / "fixtures").exists()
