@@ -183,6 +183,10 @@ class BatchAlgebra(Contract):
         num_fragments = self.num_trajectories // fragment_size
         return self.model_copy(update={"fragment_size": fragment_size, "num_fragments": num_fragments})
 
+    def first_epoch(self) -> "BatchAlgebra":
+        """The same batch with a single pass through it."""
+        return self.model_copy(update={"num_epochs": 1, "num_optimizer_steps_per_batch": self.num_minibatches})
+
     @property
     def num_units_per_group(self) -> int:
         """Units that micro-batches are split from: a group's trajectories, or the pairs that an algorithm makes of

@@ -229,6 +229,17 @@ def test_scoring_bounds_a_batch_where_reward_lanes_are_few() -> None:
     assert bound_seconds(TWO_GROUPS_OF_FOUR, costs) == pytest.approx(8 * 10 / 2)
 
 
+def test_whole_micro_batches_of_each_later_epoch_count_at_staleness_0() -> None:
+    lane = replace(LANE, pull=0.0, lend=0.0, reclaim=0.0, publish=0.0)
+    costs = PoolCosts(lanes=(lane,) * 3, score=Cost(), num_reward=1)
+    once = bound_seconds(TWO_GROUPS_OF_FOUR, costs, max_staleness=0)
+    twice = TWO_GROUPS_OF_FOUR.model_copy(update={"num_epochs": 2, "num_optimizer_steps_per_batch": 2})
+    # 4 micro-batches of 3 s on 3 lanes take two rounds, and the commit half a second.
+    assert bound_seconds(twice, costs, max_staleness=0) == pytest.approx(once + 2 * 3 + 0.5)
+    assert bound_seconds(twice, costs) < once + 2 * 3, "the next batch's fragments may fill the gaps"
+    assert twice.first_epoch() == TWO_GROUPS_OF_FOUR
+
+
 def test_the_lock_step_bound_adds_fill_tail_and_publish() -> None:
     lane = replace(LANE, lend=100.0)
     costs = PoolCosts(lanes=(lane, lane), score=Cost(0.0, 0.5), num_reward=1)

@@ -48,6 +48,8 @@ class BatchWindow:
     """From the end of the last fragment's generation to the window's end."""
     training: float
     """All optimizer steps one after the other, on all lanes that can train at once, without the publish."""
+    later_epochs: float
+    """Those of them that come after the first epoch."""
     publish: float
     commits: Seconds
     """[kind]: all commits of a batch, by a lane that trains."""
@@ -66,8 +68,8 @@ class BatchWindow:
         num_per_step = algebra.num_micro_batches_per_optimizer_step
         step = _parallel_seconds(kinds, trains, num_per_step) + float(commit[trains].min())
         last_group = _parallel_seconds(kinds, trains, num_per_step // algebra.num_groups_per_minibatch)
-        num_later_steps = (algebra.num_epochs - 1) * algebra.num_minibatches
-        after_scores = last_group + num_later_steps * step + float(commit[trains].min()) + publish
+        later_epochs = (algebra.num_epochs - 1) * algebra.num_minibatches * step
+        after_scores = last_group + later_epochs + float(commit[trains].min()) + publish
         return cls(
             algebra=algebra,
             kinds=kinds,
@@ -79,6 +81,7 @@ class BatchWindow:
             after_scores=after_scores,
             after_last=score + after_scores,
             training=num_steps * step,
+            later_epochs=later_epochs,
             publish=publish,
             commits=num_steps * commit,
         )

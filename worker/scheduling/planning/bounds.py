@@ -19,9 +19,11 @@ rank takes. It is the largest of four terms, each counted with what lanes have m
 4. Whole fragments and micro-batches, within that window; and the work of term 1 with the pulls of lanes that generate,
    one for each version that they use, and the commits of lanes that train, one in each step that they train in.
 
-At staleness 0 the window is one batch long, and lanes that do both switch twice in it. At staleness 1 it is two batches
-long, which bounds their mean; optimizer steps still follow one another, and the work is that of the mean over a run: a
-single batch may be shorter if some of its work was done during the batch before it.
+At staleness 0 the window is one batch long, and lanes that do both switch twice in it. Nothing is generated in later
+epochs then, so the bound of the first epoch by itself and the others' optimizer steps, in whole micro-batches each, are
+a bound, too. At staleness 1 the window is two batches long, which bounds their mean; optimizer steps still follow one
+another, and the work is that of the mean over a run: a single batch may be shorter if some of its work was done during
+the batch before it.
 
 **The lock-step bound** (staleness 0) is that of ranks in step: all take equally many micro-batches, and the slowest
 sets the pace. For a given gang of trainer lanes, with t for the training of all micro-batches, all commits and the
@@ -67,7 +69,17 @@ def bound_seconds(
     least = work_seconds(algebra, costs, kinds)
     if np.isinf(least):
         return least
-    window, share, num_batches = BatchWindow.of(algebra, costs, kinds), _solve(algebra, kinds)[1], 1 + max_staleness
+    window = BatchWindow.of(algebra, costs, kinds)
+    if window.later_epochs and not max_staleness:
+        first_epoch = bound_seconds(algebra.first_epoch(), costs, kinds, max_staleness=0)
+        least = max(least, first_epoch + window.later_epochs)
+    return least if np.isinf(least) else _least_window(window, least, max_staleness)
+
+
+def _least_window(window: BatchWindow, least: float, max_staleness: int) -> float:
+    """The least seconds of a batch, at least `least`, with which its window holds it."""
+    algebra, kinds, num_batches = window.algebra, window.kinds, 1 + max_staleness
+    share = _solve(algebra, kinds)[1]
 
     def is_enough(seconds: float) -> bool:
         pulling = window.kinds_that_pull(num_batches * seconds, num_batches)
