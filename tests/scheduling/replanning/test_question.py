@@ -162,6 +162,12 @@ def with_an_l40s(joined: dict[str, str]) -> ReplanAnswer:
 
 def test_a_lane_of_another_kind_that_joins_is_compared_with_its_own_kind() -> None:
     assert with_an_l40s({"l6": "l40s"}).slow == {}
-    taken_for_an_h100 = with_an_l40s({}).slow
-    assert taken_for_an_h100.keys() == {"l6"}
-    assert taken_for_an_h100["l6"] > 2
+    for_an_h100 = with_an_l40s({"l6": "h100"}).slow
+    assert for_an_h100.keys() == {"l6"}
+    assert for_an_h100["l6"] > 2
+
+
+def test_a_lane_that_joins_without_a_profile_is_never_called_slow() -> None:
+    unknown = with_an_l40s({})
+    assert unknown.slow == {}
+    assert unknown.seconds_before == pytest.approx(with_an_l40s({"l6": "h100"}).seconds_before, rel=0.02)

@@ -94,6 +94,7 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
         RunLanes(names=names, trainers=frozenset(trainers), rewards=rewards),
         kinds=request.devices,
     )
+    speeds = _speeds_of_known(question, names, known.speeds)
     situation = Situation(
         request=replace(request, costs=known.pool),
         present=Candidate(pipeline=question.pipeline, trainers=trainers, fragment_size=question.fragment_size),
@@ -102,7 +103,7 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
         move_seconds=move_seconds(request.work, measured),
         num_changes=question.num_changes,
         relative_error=known.relative_error,
-        speeds=known.speeds,
+        speeds=speeds,
     )
     decision = decide(situation)
     roles = _roles_after(question.roles, names, decision)
@@ -117,7 +118,7 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
         batch_seconds=decision.batch_seconds,
         bound_seconds=situation.request.bound_seconds(request.wanted.max_staleness),
         move_seconds=situation.move_seconds if decision.renews_gang else 0.0,
-        slow={names[lane]: known.speeds[lane] for lane in decision.slow},
+        slow={names[lane]: speeds[lane] for lane in decision.slow},
         reason=reason_of(situation, decision, names),
     )
 
@@ -135,14 +136,26 @@ def _request(question: ReplanQuestion, names: Sequence[str], num_reward: int) ->
     if basis.asked.pipeline.deterministic:
         batch = batch.model_copy(update={"fragment_size": question.fragment_size})
     spec = basis.asked.model_copy(update={"lanes": lanes, "batch": batch})
-    # If some lanes had no profile at first, all count as the planner's default, as in the first plan.
-    known = basis.devices | question.joined if basis.devices else {}
+    known = _profiles(question)
     devices = [known.get(lane, next(iter(known.values()))) for lane in names] if known else []
     request = plan_request(spec, devices, [parse_measured_costs(table) for table in basis.history])
     algebra = request.work.algebra
     # Elsewhere groups without spread are work like others, and batches with them need not be simulated one by one.
     share = question.share_without_spread if algebra.filter_groups or algebra.max_resamples else 0.0
     return replace(request, work=replace(request.work, share_without_spread=share))
+
+
+def _profiles(question: ReplanQuestion) -> Mapping[str, str]:
+    """By lane: its device's profile. If some lanes had none at first, all count as the planner's default, as in the
+    first plan."""
+    return question.basis.devices | question.joined if question.basis.devices else {}
+
+
+def _speeds_of_known(question: ReplanQuestion, names: Sequence[str], speeds: Sequence[float]) -> tuple[float, ...]:
+    """[lane]: its seconds ÷ those of its kind; 1 for a lane that has joined without a profile, of which nobody can say
+    how fast it should be."""
+    known = _profiles(question)
+    return tuple(speed if lane in known or not known else 1.0 for lane, speed in zip(names, speeds, strict=True))
 
 
 def _roles_after(roles: Mapping[str, LaneRole], names: Sequence[str], decision: Decision) -> dict[str, LaneRole]:
