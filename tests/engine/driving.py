@@ -65,11 +65,19 @@ class Driven:
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait for a condition while the driver runs; fail with its output when it ends or hangs."""
-        deadline = time.monotonic() + RUN_SECONDS
+        if not self.comes(condition, RUN_SECONDS):
+            self.fail_with_output()
+
+    def comes(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Whether a condition holds within `seconds`; fail with the driver's output when it ends before."""
+        deadline = time.monotonic() + seconds
         while not condition():
-            if self.process.poll() is not None or time.monotonic() > deadline:
+            if self.process.poll() is not None:
                 self.fail_with_output()
+            if time.monotonic() > deadline:
+                return False
             time.sleep(0.05)
+        return True
 
     def fail_with_output(self) -> NoReturn:
         """Fail the test with the driver's output, and with the stacks of its threads if it hangs."""

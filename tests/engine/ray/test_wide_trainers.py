@@ -69,7 +69,8 @@ def test_lanes_of_two_gpus_train_the_weights_of_one_process(
 
 
 def test_a_lent_lane_of_two_gpus_generates_on_both(drive: Callable[..., Driven], make_spec: SpecMaker) -> None:
-    spec = make_spec(num_batches=6, batch={"fragment_size": 1}, pipeline={"tag": "greedy"})
+    # Batches of a quarter of a second, more than a busy machine makes before the run hears of the pause.
+    spec = make_spec(num_batches=200, batch={"fragment_size": 1}, pipeline={"tag": "greedy"})
     driven = drive(spec, lanes=tuple(map(wide_trainers, grants(spec))))
     driven.until_batch(1)
     # Paused first, since a tiny batch ends before a lane could be stopped during it.
@@ -82,6 +83,7 @@ def test_a_lent_lane_of_two_gpus_generates_on_both(drive: Callable[..., Driven],
     # The driver may have started a lane again that did not answer.
     with suppress(ProcessLookupError):
         os.kill(rollout, signal.SIGCONT)
+    driven.command("c3", "stop")
     assert driven.finish() == 0
     assert {"pull", "lent_generate", "train"} <= kinds(driven, LANE)
     assert all(gate["passed"] for gate in driven.ingest.of_type("gate"))
