@@ -29,6 +29,8 @@ def lanes(ray_address: str, make_spec: SpecMaker) -> Iterator[ClusterLanes]:
 def drive(ray_address: str, ingest: Ingest, tiny_checkpoint: str, tmp_path: Path) -> Iterator[Callable[..., Driven]]:
     """Start a driver for a spec, as `python -m <program>`. Fields of the bootstrap answer may be given by keyword."""
     started: list[Driven] = []
+    # Otherwise a driver posts every 2 s, in which a fast machine ends a short run before the test has done its part.
+    ingest.is_watched = True
 
     def start(spec: RunSpec, program: Sequence[str] = ("worker.engine",), **changes: Any) -> Driven:
         answer = bootstrap_answer(spec, tiny_checkpoint, tmp_path / "checkpoints", **changes)

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 
 Drive = Callable[..., Driven]
 MakeSpec = Callable[..., RunSpec]
-NUM_BATCHES = 8
+NUM_BATCHES = 12
 
 
 def short_spec(make_spec: MakeSpec, **changes: Any) -> RunSpec:
