@@ -65,10 +65,10 @@ class Driven:
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait for a condition while the driver runs; fail with its output when it ends or hangs."""
-        if not self.comes(condition, RUN_SECONDS):
+        if not self.holds_within(condition, RUN_SECONDS):
             self.fail_with_output()
 
-    def comes(self, condition: Callable[[], bool], seconds: float) -> bool:
+    def holds_within(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Whether a condition holds within `seconds`; fail with the driver's output when it ends before."""
         deadline = time.monotonic() + seconds
         while not condition():

@@ -105,7 +105,7 @@ def test_a_lane_that_is_stopped_misses_broadcasts_and_the_run_goes_on(drive: Dri
         # A lane that is stopped amid a call lets no batch end, so no version is broadcast: tried again.
         pid = driven.pids()["rollout-1"]
         with stopped(pid):
-            if driven.comes(lambda: bool(messages(driven, "was not there within")), READY_SECONDS + 5):
+            if driven.holds_within(lambda: bool(messages(driven, "was not there within")), READY_SECONDS + 5):
                 break
     else:
         pytest.fail(f"the lane was amid a call each of {MAX_STOPS} times")
