@@ -34,6 +34,8 @@ SPANS_A_LANE = 4
 SAMPLES = 24
 SEEDED_BATCHES = 100
 """That the run of `tests.e2e.streamed_run` has done before the driver begins."""
+SLOWDOWN = 6
+"""Of the page's processor time, as on a busy laptop: entries come faster than their list is drawn."""
 SETTLE_SECONDS = 5.0
 """After which a page has read what the newest reports made it read."""
 
@@ -152,6 +154,12 @@ def progress(page: Page) -> Locator:
     return page.locator(".run-progress b").first
 
 
+def shows_its_newest_entry(page: Page, driver: StreamingDriver) -> None:
+    newest = page.locator(".log-entry").last
+    expect(newest).to_contain_text(f"batch {driver.batch}: all is well with reward-0", timeout=60 * SECONDS)
+    expect(newest).to_be_in_viewport()
+
+
 @pytest.fixture(autouse=True)
 def nothing_left_running() -> None:
     """The run is in a web of its own, which ends with it."""
@@ -168,12 +176,43 @@ def test_a_day_of_live_stream_leaves_pages_as_small_as_its_first_hours(browser: 
                 expect(progress(page)).to_have_text(str(driver.batch), timeout=60 * SECONDS)
                 page.wait_for_timeout(SETTLE_SECONDS * SECONDS)
                 sizes[tab].append(heap_bytes(page))
-            newest = pages["logs"].locator(".log-entry").last
-            expect(newest).to_contain_text(f"batch {driver.batch}: all is well with reward-0")
-            expect(newest).to_be_in_viewport()
+            shows_its_newest_entry(pages["logs"], driver)
         for page in pages.values():
             page.context.close()
     for tab, (first, last) in sizes.items():
         print(f"{tab}: {first / 2**20:.1f} MiB after {FIRST_HOURS} h, {last / 2**20:.1f} MiB after {HOURS} h")
     for tab, (first, last) in sizes.items():
         assert last < (1 + MAX_GROWTH) * first, tab
+
+
+@pytest.mark.timeout(600)
+def test_a_slow_page_shows_the_newest_entries_until_its_reader_scrolls_up(browser: Browser, tmp_path: Path) -> None:
+    with streaming_driver(tmp_path) as driver:
+        page = open_run(browser, driver, "logs")
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
+        driver.report_hours(2)
+        shows_its_newest_entry(page, driver)
+
+        to_newest = page.locator(".log-newest")
+        expect(to_newest).to_have_count(0)
+        page.get_by_role("log").hover()
+        page.mouse.wheel(0, -2000)
+        expect(to_newest).to_have_text("To the newest")
+        read = page.locator(".log-entry").nth(12).get_attribute("data-seq")
+        driver.report_hours(1)
+        expect(to_newest).to_contain_text("new", timeout=60 * SECONDS)
+        page.wait_for_timeout(SETTLE_SECONDS * SECONDS)
+        expect(page.locator(f".log-entry[data-seq='{read}']")).to_be_in_viewport()
+
+        to_newest.click()
+        shows_its_newest_entry(page, driver)
+        driver.report_hours(1)
+        shows_its_newest_entry(page, driver)
+
+        page.locator(".log-entry .log-text").nth(-3).click()
+        expect(to_newest).to_be_visible()
+        page.get_by_role("log").press("End")
+        expect(to_newest).to_have_count(0)
+        driver.report_hours(1)
+        shows_its_newest_entry(page, driver)
+        page.context.close()

@@ -27,7 +27,7 @@ export interface VirtualLines {
 }
 
 export interface VirtualTail extends VirtualLines {
-  /** Whether the last line is in view; asked after a scroll. */
+  /** Whether the last line is in view, as the document stands. */
   readonly isAtEnd: () => boolean;
   readonly scrollToEnd: () => void;
 }
@@ -94,8 +94,6 @@ interface TailOptions {
   readonly keyOf: (index: number) => number;
   /** Pixels above the first line. */
   readonly topSpace: number;
-  /** Whether the list stays at its end as lines come, if it is there. */
-  readonly isFollowing: boolean;
 }
 
 /** Lines that grow at either end, in a scroller of their own: those in view stay where they are, whatever comes or goes
@@ -111,7 +109,6 @@ export function useVirtualTail(scroller: RefObject<HTMLElement | null>, tail: Ta
     scrollToFn: elementScroll,
     paddingStart: tail.topSpace,
     anchorTo: "end",
-    followOnAppend: tail.isFollowing,
     scrollEndThreshold: AT_THE_END,
   });
   return {

@@ -6,6 +6,7 @@ import type { LogStore } from "../../live/log_store.ts";
 import { CopyButton } from "../../ui/controls.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { useVirtualTail, type VirtualTail } from "../../ui/virtual_lines.ts";
+import { useFollowing } from "./log_following.ts";
 import { partsOf } from "./log_view.ts";
 
 /** Heights in pixels, as logs.css gives them to the lines. */
@@ -46,15 +47,9 @@ export function LogList({ log, search, marked, timeText, onSource, onAround, onN
   const line = matchMedia(PHONE).matches ? PHONE_LINE : LINE;
   const keyOf = useCallback((index: number) => entries[index]?.stream_seq ?? -1, [entries]);
   const heightOf = useCallback((index: number) => line + (heights.get(keyOf(index)) ?? 0), [keyOf, heights, line]);
-  const [isFollowing, setFollowing] = useState(true);
-  const shown = useVirtualTail(scroller, { number: entries.length, heightOf, keyOf, topSpace: line, isFollowing });
-  useReading(log, shown, marked);
-  const look = () => {
-    const isNow = log.hasNewest.peek() && shown.isAtEnd();
-    log.follow(isNow);
-    setFollowing(isNow);
-  };
-  useEffect(look, [entries]);
+  const shown = useVirtualTail(scroller, { number: entries.length, heightOf, keyOf, topSpace: line });
+  useReading(log, shown);
+  const { isFollowing, onScroll } = useFollowing({ log, scroller, lines: shown, heights, marked });
   const toNewest = () => {
     onNewest();
     void log.toNewest();
@@ -70,7 +65,7 @@ export function LogList({ log, search, marked, timeText, onSource, onAround, onN
         aria-live="off"
         aria-label="Entries"
         tabIndex={0}
-        onScroll={look}
+        onScroll={onScroll}
       >
         <ol class="log">
           <li class="log-space faint" style={{ height: `${shown.above}px` }}>
@@ -102,19 +97,14 @@ export function LogList({ log, search, marked, timeText, onSource, onAround, onN
   );
 }
 
-/** Reads on where the reader comes near an end, and scrolls to where another reading of the log begins. */
-function useReading(log: LogStore, shown: VirtualTail, marked: number | undefined): void {
+/** Reads on where the reader comes near an end. */
+function useReading(log: LogStore, shown: VirtualTail): void {
   const entries = log.entries.value;
   const [first, last] = [shown.indices[0] ?? 0, shown.indices.at(-1) ?? 0];
   useEffect(() => {
     if (first < NEAR_AN_END) void log.readOlder();
     if (last >= entries.length - NEAR_AN_END) void log.readNewer();
   }, [log, first, last, entries]);
-  useLayoutEffect(() => {
-    const index = entries.findIndex((entry) => entry.stream_seq === marked);
-    if (index >= 0) shown.scrollTo(index);
-    else shown.scrollToEnd();
-  }, [log.version.value, marked]);
 }
 
 /** The way back to the newest entries, and how many have come meanwhile. */
