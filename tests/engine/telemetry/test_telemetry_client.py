@@ -1,6 +1,5 @@
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -25,8 +24,8 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def client(ingest: Ingest, tmp_path: Path) -> Iterator[TelemetryClient]:
-    client = TelemetryClient(ingest.url, run="r", attempt=1, token=TOKEN, spool=Spool(tmp_path / "spool"))
+def client(ingest: Ingest) -> Iterator[TelemetryClient]:
+    client = TelemetryClient(ingest.url, run="r", attempt=1, token=TOKEN, spool=Spool())
     yield client
     client.close()
 
@@ -104,9 +103,9 @@ def test_a_fenced_attempt_stops_posting(client: TelemetryClient, ingest: Ingest)
         client.check()
 
 
-def test_events_that_the_web_already_has_are_skipped(ingest: Ingest, tmp_path: Path) -> None:
+def test_events_that_the_web_already_has_are_skipped(ingest: Ingest) -> None:
     """As when the web stored them but its answer was lost: posting continues from the number it expects."""
-    client = TelemetryClient(ingest.url, run="r", attempt=1, token=TOKEN, spool=Spool(tmp_path, first_seq=1))
+    client = TelemetryClient(ingest.url, run="r", attempt=1, token=TOKEN, spool=Spool(first_seq=1))
     for _ in range(3):
         client.emit(PhaseEvent, phase=Phase.TRAIN)
     ingest.take(b'{"events":[{"seq":1,"at":1.0,"type":"phase","phase":"train","detail":""}]}')
@@ -116,8 +115,8 @@ def test_events_that_the_web_already_has_are_skipped(ingest: Ingest, tmp_path: P
     client.close()
 
 
-def test_a_bad_token_ends_the_attempt_instead_of_being_retried(ingest: Ingest, tmp_path: Path) -> None:
-    client = TelemetryClient(ingest.url, run="r", attempt=1, token="wrong", spool=Spool(tmp_path))
+def test_a_bad_token_ends_the_attempt_instead_of_being_retried(ingest: Ingest) -> None:
+    client = TelemetryClient(ingest.url, run="r", attempt=1, token="wrong", spool=Spool())
     client.start()
     until(lambda: client._failure is not None)
     with pytest.raises(WebRefusedError, match="401"):

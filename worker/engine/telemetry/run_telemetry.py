@@ -4,8 +4,6 @@ Invariant: the run token is held in these objects alone: in memory, never in the
 """
 
 import logging
-import tempfile
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -34,8 +32,7 @@ class RunTelemetry:
     """A context manager: its threads start on entry and end on exit."""
 
     def __init__(self, base_url: str, answer: BootstrapAnswer) -> None:
-        self.spool_folder = Path(tempfile.mkdtemp(prefix="tandem-spool-"))
-        spool = Spool(self.spool_folder, first_seq=answer.first_seq)
+        spool = Spool(first_seq=answer.first_seq)
         run, attempt, token = str(answer.run), answer.attempt, answer.token
         self.client = TelemetryClient(base_url, run=run, attempt=attempt, token=token, spool=spool)
         self.uploader = ArtifactUploader(base_url, run=run, attempt=attempt, token=token)

@@ -3,15 +3,18 @@
 The file has one JSON line per event. Memory holds only the offsets of waiting lines, so a web that is unreachable for
 hours costs disk space, not memory. A large file is truncated as soon as all of its events are acknowledged. What a full
 disk does not take is held in memory, within a bound.
+
+The file has no name: a later attempt counts from its checkpoint and reports that again, so what a driver leaves that is
+killed would be read by nobody and fill its node's disk.
 """
 
 import errno
 import os
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 ROTATE_BYTES = 4 * 1024 * 1024
 """The size from which on the file is truncated when it may be: small on any disk, and rarely reached."""
@@ -34,12 +37,10 @@ class _Line:
 class Spool:
     """An append-only file of events. All methods are thread-safe."""
 
-    def __init__(self, folder: Path, *, first_seq: int = 1) -> None:
-        """Create `folder`, readable by its owner alone; the first event gets the number `first_seq`."""
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._path = folder / "events.jsonl"
+    def __init__(self, *, first_seq: int = 1) -> None:
+        """`first_seq`: the number of the first event."""
         # Unbuffered, since a buffer keeps what a full disk did not take and tries it again at another place.
-        self._file = self._path.open("w+b", buffering=0)
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115, open as long as the spool is
         self._lock = threading.Lock()
         self._waiting: deque[_Line] = deque()
         self._next_seq = first_seq
@@ -127,10 +128,6 @@ class Spool:
                 self._end = 0
 
     def close(self) -> None:
-        """Close the file, and remove it where all of its events are acknowledged."""
+        """Close the file, with which events that are not acknowledged are gone."""
         with self._lock:
             self._file.close()
-            if not self._waiting:
-                self._path.unlink(missing_ok=True)
-                if not any(self._path.parent.iterdir()):
-                    self._path.parent.rmdir()
