@@ -129,7 +129,7 @@ class VaeTiling(ExplainedName):
 class Placement(ExplainedName):
     """How generation and training are placed on the lanes."""
 
-    COLOCATED = "colocated", "All lanes generate, then all lanes train: the baseline."
+    COLOCATED = "colocated", "Each lane generates, then trains: the baseline."
     DISAGGREGATED = "disaggregated", "Rollout lanes generate while trainer lanes train."
     AUTO = "auto", "The planner chooses placement, split and switches for the lanes given."
 

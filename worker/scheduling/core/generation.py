@@ -57,6 +57,16 @@ class Generation:
         self._queue.urgency = urgency
 
     @property
+    def shares(self) -> GenerationShares | None:
+        """What decides which lanes generate the last fragments; `None` where every free lane takes some."""
+        return self._shares
+
+    @property
+    def first_waiting(self) -> Fragment | None:
+        """The fragment that goes next; `None` where none waits, or each of those that do is kept for a lane."""
+        return self._queue.first()
+
+    @property
     def num_waiting(self) -> int:
         """The number of fragments that no lane has begun."""
         return len(self._queue) + len(self._assigned)

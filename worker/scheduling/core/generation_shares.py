@@ -70,6 +70,26 @@ class GenerationShares:
         counts = earliest_ends(self._free_at(index, at), self._fragment_seconds, num_waiting)
         return max(1, int(counts[index]))
 
+    def ends(self, lane: Lane, first: Fragment, num_waiting: int, at: float) -> tuple[Seconds, Seconds] | None:
+        """[trainer lane], as they are listed: when each ends its part of the `num_waiting` fragments, `at` where it has
+        none and generates nothing; once as it is, and once if a free `lane` takes no more of them. `None` while some
+        cost is not known, or where no other lane could take them."""
+        self._read(first)
+        index = self._index.get(lane.name)
+        if index is None:
+            return None
+        free_at = self._free_at(index, at)
+        others = free_at.copy()
+        others[index] = math.inf
+        if not np.isfinite(others).any():
+            return None
+        return self._ends_of(free_at, num_waiting, at), self._ends_of(others, num_waiting, at)
+
+    def _ends_of(self, free_at: Seconds, num_waiting: int, at: float) -> Seconds:
+        counts = earliest_ends(free_at, self._fragment_seconds, num_waiting)
+        ends: Seconds = np.where(np.isfinite(free_at), free_at + counts * self._fragment_seconds, at)
+        return ends
+
     def _free_at(self, index: int, at: float) -> Seconds:
         """[lane]: when it can begin its next fragment; the lane at `index` is free now."""
         self._is_free[index] = True

@@ -4,7 +4,8 @@
                                                                                         ▲
                        training work ready: no fragment begins any more on a lent lane ─┘
 
-Colocated placement uses the same mechanism without a choice: every lane generates until no fragment waits, then trains.
+Colocated placement uses the same mechanism without a choice: every lane generates until no fragment waits, then trains,
+but for those that train early (`early_training`).
 Invariant: once there is training work (colocated: and no fragment of the batch that waits), a lent lane returns at the
 end of its fragment. Lanes that are back train meanwhile, except where ranks must take equally many micro-batches; the
 commit waits for all of them.
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from worker.contracts.names import LaneRole
+from worker.scheduling.core.early_training import EarlyTraining
 from worker.scheduling.core.lane_table import Lane
 from worker.scheduling.core.messages import Action, Lend, LendSettled, Switch
 from worker.scheduling.core.state import SchedulerState
@@ -73,9 +75,15 @@ class Lending:
         self._together = state.lends_together
         self.policy = policy
         """Decides from now on; lanes lent before return as it was decided then."""
+        self._early = EarlyTraining(state)
         self._num_decisions = 0
         self._unsettled: list[tuple[int, PredictedGain]] = []
         """(decision number, prediction) of the decisions whose realised gain is not known yet."""
+
+    def train_early(self, at: float) -> None:
+        """Let colocated lanes that are better at training begin no further fragment."""
+        for lane in self._early.next_lanes(at):
+            self._lanes.allow(lane, 0)
 
     def reclaim(self, *, training_waits: bool, at: float) -> Iterator[Action]:
         """Switch back the lent lanes that have nothing under way and no fragment left to generate.
@@ -107,7 +115,8 @@ class Lending:
         num_unclaimed = self._generation.num_unclaimed
         if self.policy is None or not num_unclaimed or self._lanes.gang_action is not None:
             return
-        idle = [*self._lanes.free(LaneRole.TRAINER), *self._lanes.exhausted]
+        may_be_lent = [*self._lanes.free(LaneRole.TRAINER), *self._lanes.exhausted]
+        idle = [lane for lane in may_be_lent if not self._early.keeps(lane, at)]
         if (
             not idle
             or self._lanes.gang_is_reserved

@@ -26,7 +26,7 @@ An executor (Ray, simulator, emulator) loops: `apply(event, at)` for each event 
                            lanes generate)
 
 With colocated placement there are no rollout lanes: the trainer lanes generate the whole batch and train it, each from
-when no fragment is left for it.
+when no fragment is left for it, or before if it is better at training than others (`early_training`).
 
 With `max_resamples` a complete group without spread returns to the fragments to generate, as its next draw; with
 `filter_groups` one that is kept is not accumulated.
@@ -298,6 +298,7 @@ class Scheduler:
         self._pending.clear()
         if training_waits:
             actions += self._lending.reclaim(training_waits=True, at=at)
+        self._lending.train_early(at)
         actions += self.state.generation.next_actions(self.state.policy_version, at)
         if self._begin_batches():
             # The last fragment of the batch was taken just now, so the lanes without one begin the next batch.

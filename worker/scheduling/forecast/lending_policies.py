@@ -16,7 +16,7 @@ from worker.scheduling.forecast.search import Search
 
 
 class Colocated:
-    """Colocated placement: every lane generates until no fragment waits."""
+    """Colocated placement: every lane generates until no fragment waits, or it trains early (`early_training`)."""
 
     def grant(self, state: SchedulerState, idle: Sequence[Lane], at: float) -> Allowance | None:
         return Allowance(num_fragments=UNLIMITED)

@@ -1,6 +1,6 @@
 """The modes that a plan compares, each the one before it with one switch more.
 
-    colocated                    every lane generates, then trains
+    colocated                    each lane generates, then trains
     disaggregated ─► gap ─► tsp ─► tag ─► stale      rollout and trainer lanes at the same time
 
 Invariant: a mode's rules for the limits follow from its settings, so no setting of a mode beats the limit of those that
