@@ -229,8 +229,9 @@ class PipelineSpec(Contract):
     gap: bool = True
     """Train on groups as soon as they are complete and scored, while other groups of the batch are still generated
     (generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. Colocated lanes
-    generate first: each trains from when no fragment is left for it, while others end theirs and rewards come in. It
-    has no effect with `advantage_std: batch`, nor colocated in ZeRO 2 and 3."""
+    generate first: each trains from when no fragment is left for it, or sooner if it is better at training than
+    others, while these end theirs and rewards come in. It has no effect with `advantage_std: batch`, nor colocated in
+    ZeRO 2 and 3."""
     tsp: bool = True
     """Share out (trajectory, denoising step) pairs over the trainer lanes one by one (time-step parallelism); off, all
     pairs of a trajectory go to one lane. On is usual: lanes wait less for each other, the more so with few trajectories

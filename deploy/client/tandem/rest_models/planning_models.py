@@ -165,8 +165,9 @@ class PipelineSpec(Model):
     """
     Train on groups as soon as they are complete and scored, while other groups of the batch are still generated
     (generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. Colocated lanes
-    generate first: each trains from when no fragment is left for it, while others end theirs and rewards come in. It
-    has no effect with `advantage_std: batch`, nor colocated in ZeRO 2 and 3.
+    generate first: each trains from when no fragment is left for it, or sooner if it is better at training than
+    others, while these end theirs and rewards come in. It has no effect with `advantage_std: batch`, nor colocated in
+    ZeRO 2 and 3.
     """
     tsp: bool
     """
