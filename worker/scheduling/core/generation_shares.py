@@ -9,6 +9,7 @@ cost is not known, no lane declines.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +22,18 @@ from worker.scheduling.core.rank_shares import Seconds, earliest_ends
 
 _SAME = 1e-6
 """Relative difference of seconds that are taken to be equal: of lanes alike none declines."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharesWithout:
+    """How the last fragments are divided with and without one lane. All [trainer lane], as they are listed."""
+
+    ends_before: Seconds
+    """When each ends its part with that lane; now, where it generates nothing."""
+    ends: Seconds
+    """The same without."""
+    rates: Seconds
+    """Fragments a second of the lanes that then generate, 0 for the others."""
 
 
 class GenerationShares:
@@ -70,10 +83,9 @@ class GenerationShares:
         counts = earliest_ends(self._free_at(index, at), self._fragment_seconds, num_waiting)
         return max(1, int(counts[index]))
 
-    def ends(self, lane: Lane, first: Fragment, num_waiting: int, at: float) -> tuple[Seconds, Seconds] | None:
-        """[trainer lane], as they are listed: when each ends its part of the `num_waiting` fragments, `at` where it has
-        none and generates nothing; once as it is, and once if a free `lane` takes no more of them. `None` while some
-        cost is not known, or where no other lane could take them."""
+    def without(self, lane: Lane, first: Fragment, num_waiting: int, at: float) -> "SharesWithout | None":
+        """What becomes of the `num_waiting` fragments if a free `lane` takes no more of them; `None` while some cost is
+        not known, or where no other lane could take them."""
         self._read(first)
         index = self._index.get(lane.name)
         if index is None:
@@ -81,9 +93,11 @@ class GenerationShares:
         free_at = self._free_at(index, at)
         others = free_at.copy()
         others[index] = math.inf
-        if not np.isfinite(others).any():
+        generates = np.isfinite(others)
+        if not generates.any():
             return None
-        return self._ends_of(free_at, num_waiting, at), self._ends_of(others, num_waiting, at)
+        before, after = self._ends_of(free_at, num_waiting, at), self._ends_of(others, num_waiting, at)
+        return SharesWithout(before, after, generates / self._fragment_seconds)
 
     def _ends_of(self, free_at: Seconds, num_waiting: int, at: float) -> Seconds:
         counts = earliest_ends(free_at, self._fragment_seconds, num_waiting)

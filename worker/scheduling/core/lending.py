@@ -115,8 +115,8 @@ class Lending:
         num_unclaimed = self._generation.num_unclaimed
         if self.policy is None or not num_unclaimed or self._lanes.gang_action is not None:
             return
-        may_be_lent = [*self._lanes.free(LaneRole.TRAINER), *self._lanes.exhausted]
-        idle = [lane for lane in may_be_lent if not self._early.keeps(lane, at)]
+        free = [*self._lanes.free(LaneRole.TRAINER), *self._lanes.exhausted]
+        idle = [lane for lane in free if self._early.may_generate(lane, at)]
         if (
             not idle
             or self._lanes.gang_is_reserved
