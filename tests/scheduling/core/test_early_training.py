@@ -21,7 +21,7 @@ BATCH = algebra_of(groups_per_minibatch=20, fragments=(2, 2))
 Lanes = Mapping[str, tuple[float, float]]
 """By lane: seconds of a fragment and of a micro-batch."""
 OPPOSITE: Lanes = {"generator": (1.0, 4.0), "trainer": (4.0, 1.0)}
-ALL_DRAWN_AGAIN: dict[str, Any] = {
+MOSTLY_DRAWN_AGAIN: dict[str, Any] = {
     "algebra": BATCH.model_copy(update={"max_resamples": 3}),
     "share_without_spread": 0.9,
 }
@@ -57,7 +57,7 @@ def test_a_lane_that_trains_better_begins_while_another_generates() -> None:
 
 def test_a_lane_without_a_unit_generates_again_once_it_has_waited_as_long_as_its_switches_take() -> None:
     for switch in (0.0, 0.25):
-        _, spans = batch_of(OPPOSITE, switch_seconds=switch, **ALL_DRAWN_AGAIN)
+        _, spans = batch_of(OPPOSITE, switch_seconds=switch, **MOSTLY_DRAWN_AGAIN)
         trained = of("trainer", SpanKind.TRAIN, spans)
         again = next(span for span in of("trainer", SpanKind.GENERATE, spans) if span.start > trained[0].start)
         before = max(span.end for span in trained if span.end <= again.start)
@@ -88,7 +88,7 @@ def test_runs_whose_ranks_begin_together_train_nothing_early(changes: dict[str, 
     share_without_spread=st.sampled_from([0.0, 0.3]),
     max_resamples=st.integers(0, 2),
 )
-def test_early_training_makes_no_batch_longer_by_more_than_one_call(
+def test_early_training_makes_no_batch_longer_by_more_than_a_call_or_two_where_groups_are_drawn_again(
     lanes: list[tuple[float, float]], share_without_spread: float, max_resamples: int
 ) -> None:
     named = {f"lane-{index}": seconds for index, seconds in enumerate(lanes)}
@@ -96,4 +96,5 @@ def test_early_training_makes_no_batch_longer_by_more_than_one_call(
     changes: dict[str, Any] = {"algebra": algebra, "share_without_spread": share_without_spread}
     with mock.patch.object(early_training, "LEAST_GAIN", 1.0):
         without, _ = batch_of(named, **changes)
-    assert batch_of(named, **changes)[0] <= without + max(map(max, lanes)) + 1e-6
+    most_calls = 2 if share_without_spread else 1
+    assert batch_of(named, **changes)[0] <= without + most_calls * max(map(max, lanes)) + 1e-6

@@ -83,7 +83,7 @@ class GenerationShares:
         counts = earliest_ends(self._free_at(index, at), self._fragment_seconds, num_waiting)
         return max(1, int(counts[index]))
 
-    def without(self, lane: Lane, first: Fragment, num_waiting: int, at: float) -> "SharesWithout | None":
+    def without(self, lane: Lane, first: Fragment, num_waiting: int, at: float) -> SharesWithout | None:
         """What becomes of the `num_waiting` fragments if a free `lane` takes no more of them; `None` while some cost is
         not known, or where no other lane could take them."""
         self._read(first)

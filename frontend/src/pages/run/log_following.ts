@@ -40,15 +40,16 @@ export function useFollowing({ log, scroller, lines, heights, marked }: Shown) {
     else lines.scrollToEnd();
     follow(index >= 0 ? isAtNewest() : log.hasNewest.peek());
   }, [log.version.value, marked]);
-  const left = useRef(0);
+  // Where the list stood when it was drawn or scrolled last: a place above it is the reader's doing.
+  const lastTop = useRef(0);
   useLayoutEffect(() => {
-    left.current = scroller.current?.scrollTop ?? 0;
+    lastTop.current = scroller.current?.scrollTop ?? 0;
   });
   const onScroll = () => {
     const top = scroller.current?.scrollTop ?? 0;
     if (isAtNewest()) follow(true);
-    else if (top < left.current) follow(false);
-    left.current = top;
+    else if (top < lastTop.current) follow(false);
+    lastTop.current = top;
   };
   return { isFollowing, onScroll };
 }
